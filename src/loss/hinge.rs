@@ -1,0 +1,46 @@
+//! max(0, 1 − bz).
+
+use super::Term;
+
+pub(super) struct Hinge;
+
+impl Term for Hinge {
+    #[inline]
+    fn value(&self, z: f64, b: f64) -> f64 {
+        (1.0 - b * z).max(0.0)
+    }
+
+    #[inline]
+    fn slope(&self, z: f64, b: f64) -> f64 {
+        if b * z < 1.0 { -b } else { 0.0 }
+    }
+
+    fn curvature(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    #[inline]
+    fn second(&self, _z: f64, _b: f64) -> f64 {
+        0.0
+    }
+
+    /// −αb for αb in [0, 1].
+    #[inline]
+    fn conjugate(&self, alpha: f64, b: f64) -> f64 {
+        let y = alpha * b;
+        if (0.0..=1.0).contains(&y) { -y } else { f64::INFINITY }
+    }
+
+    #[inline]
+    fn ascend(&self, z: f64, b: f64, old: f64, c: f64) -> f64 {
+        let slack = 1.0 - b * z;
+        let y = if c > 0.0 {
+            (old * b + slack / c).clamp(0.0, 1.0)
+        } else if slack > 0.0 {
+            1.0
+        } else {
+            0.0
+        };
+        y * b
+    }
+}

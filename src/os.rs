@@ -1,0 +1,3 @@
+//! The kernel interface. `unsafe` lives below here.
+
+pub mod memory;

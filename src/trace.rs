@@ -1,0 +1,82 @@
+//! What a run leaves behind: samples, why it stopped, and who is told.
+
+use serde::{Deserialize, Serialize};
+
+/// One point of the trace, taken at an epoch's end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Epochs done (n terms visited each).
+    pub epoch: f64,
+    /// Updates written so far, all workers.
+    pub updates: u64,
+    /// Seconds of solving so far, evaluation excluded.
+    pub seconds_solve: f64,
+    /// Seconds of evaluating so far.
+    pub seconds_evaluate: f64,
+    /// F(x).
+    pub objective: f64,
+    /// P − D, where there is a dual.
+    pub gap: Option<f64>,
+    /// The relative certificate: gap/max(|P|, 1e-300), or the prox-gradient step's norm over its value at 0.
+    pub certificate: f64,
+    /// Nonzero coefficients.
+    pub support: u64,
+    /// The step's length at this point, for methods that have one.
+    pub step: Option<f64>,
+    /// Euclidean distance between replicas before the last exchange, root mean square; `None` for one replica.
+    pub consensus: Option<f64>,
+}
+
+/// Which certificate a run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CertificateKind {
+    /// Duality gap.
+    Gap,
+    /// Norm of the prox-gradient step.
+    ProxGradient,
+}
+
+/// Why a run stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The relative certificate reached `--target`.
+    Target,
+    /// The objective reached `--target-objective`.
+    Objective,
+    /// `--max-epochs`.
+    MaxEpochs,
+    /// `--max-seconds`.
+    MaxSeconds,
+    /// NaN, infinity or growth.
+    Diverged,
+    /// SIGINT or SIGTERM.
+    Interrupted,
+}
+
+/// Told of every sample, between epochs, on the coordinator's thread. May ask the run to stop.
+pub trait Observer {
+    /// A sample was taken. `state` gives the model and the method's state at this point, for a checkpoint.
+    ///
+    /// # Errors
+    /// Whatever keeps the observer from recording it; the run stops and reports it.
+    fn sample(&mut self, sample: &Sample, state: &dyn Snapshot) -> crate::error::Result<Continue>;
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Continue {
+    /// Go on.
+    Yes,
+    /// Stop with [`StopReason::Interrupted`].
+    Stop,
+}
+
+/// The state of a run at a sample, copied out on demand.
+pub trait Snapshot {
+    /// The coefficients in the scale of the input, and the intercept.
+    fn model(&self) -> crate::model::Model;
+    /// What [`crate::checkpoint::Checkpoint`] needs to go on from here.
+    fn checkpoint(&self) -> crate::checkpoint::Checkpoint;
+}

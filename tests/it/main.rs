@@ -1,0 +1,3 @@
+//! One integration binary, a module an area.
+
+mod shared;
