@@ -1,3 +1,9 @@
 //! The kernel interface. `unsafe` lives below here.
 
+pub mod affinity;
+pub mod cgroup;
+pub mod clock;
+pub mod host;
+pub mod hwloc;
 pub mod memory;
+pub mod signals;

@@ -2,6 +2,8 @@
 //! and plain from then on. A topology comes from this host, from an hwloc XML file, or from an hwloc synthetic string;
 //! a bad one of the latter two is an error and never silently this host.
 
+pub mod cpulist;
+
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -1,3 +1,4 @@
 //! One integration binary, a module an area.
 
+mod cpulist;
 mod shared;

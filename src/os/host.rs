@@ -1,0 +1,74 @@
+//! What the head and the foot of a record say of the host and of this process.
+
+// getrusage has no safe wrapper.
+#![allow(unsafe_code)]
+
+use serde::Serialize;
+use std::{fs, mem::MaybeUninit};
+
+/// The machine and the program, as they were when asked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Host {
+    /// Its name on the network.
+    pub hostname: Option<String>,
+    /// Kernel and release, such as `Linux 6.1.0-18-amd64`.
+    pub kernel: Option<String>,
+    /// The processor's name.
+    pub processor: Option<String>,
+    /// Runnable processes, averaged over the last minute.
+    pub load_average: Option<f64>,
+    /// The commit that the program was built from, if it was built in a checkout; changes not committed are not seen.
+    pub commit: Option<&'static str>,
+}
+
+impl Host {
+    /// Asks. What the system does not say is `None`.
+    pub fn now() -> Self {
+        let line = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_string());
+        let kernel = line("/proc/sys/kernel/ostype").zip(line("/proc/sys/kernel/osrelease"));
+        Host {
+            hostname: line("/proc/sys/kernel/hostname"),
+            kernel: kernel.map(|(name, release)| format!("{name} {release}")),
+            processor: fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| processor(&text)),
+            load_average: line("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
+            commit: option_env!("FARROW_COMMIT"),
+        }
+    }
+}
+
+/// The first `model name` (x86) or `cpu` (POWER) of /proc/cpuinfo.
+fn processor(cpuinfo: &str) -> Option<String> {
+    cpuinfo.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        matches!(key.trim(), "model name" | "cpu").then(|| value.trim().to_string())
+    })
+}
+
+/// What this process has used so far.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Usage {
+    /// Resident memory at its peak, in bytes.
+    pub peak_resident_bytes: u64,
+    /// Seconds of cpu in the program, all threads.
+    pub user_s: f64,
+    /// Seconds of cpu in the kernel, all threads.
+    pub system_s: f64,
+}
+
+impl Usage {
+    /// Asks.
+    pub fn now() -> Self {
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the place has the size of the struct that the kernel writes; RUSAGE_SELF is always accepted.
+        unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+        // SAFETY: all fields are integers, zero to begin with, so the struct is valid whatever the call did.
+        let usage = unsafe { usage.assume_init() };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+        Usage {
+            // Linux counts KiB.
+            peak_resident_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
+            user_s: seconds(usage.ru_utime),
+            system_s: seconds(usage.ru_stime),
+        }
+    }
+}
