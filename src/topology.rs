@@ -1,14 +1,19 @@
 //! The machine as an inert value: packages, NUMA nodes, caches, cores, cpus and distances, copied out of hwloc once
-//! and plain from then on. A topology comes from this host, from an hwloc XML file, or from an hwloc synthetic string;
-//! a bad one of the latter two is an error and never silently this host.
+//! and plain from then on. A topology comes from this host, from an hwloc XML file, from an hwloc synthetic string, or
+//! from a file that [`Topology::save`] wrote; a bad one of the latter three is an error and never silently this host.
 
+mod assemble;
 pub mod cpulist;
+mod cut;
+mod describe;
+mod saved;
+mod source;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Where a topology came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The machine that runs this process.
@@ -17,10 +22,12 @@ pub enum Origin {
     Xml(PathBuf),
     /// An hwloc synthetic description, such as `pack:2 [numa] core:4 pu:2`.
     Synthetic(String),
+    /// A file that [`Topology::save`] wrote, on whatever machine and from whatever source.
+    Saved(PathBuf),
 }
 
 /// One schedulable processor, which hwloc calls a PU.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// The operating system's number.
     pub os: u32,
@@ -42,7 +49,7 @@ pub struct Cpu {
 }
 
 /// One NUMA node, possibly without cpus or without memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     /// The operating system's number.
     pub os: u32,
@@ -55,7 +62,7 @@ pub struct Node {
 }
 
 /// A cache and the cpus that share it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     /// Size in bytes; 0 if unknown.
     pub bytes: u64,
@@ -64,14 +71,15 @@ pub struct Cache {
 }
 
 /// A physical core and its cpus.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Core {
     /// OS numbers of its cpus, ascending.
     pub cpus: Vec<u32>,
 }
 
 /// A machine.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Topology {
     /// Where it came from.
     pub origin: Origin,
@@ -94,4 +102,35 @@ pub struct Topology {
     pub quota_cpus: Option<f64>,
     /// True if the nodes were made by cutting one ([`Topology::with_virtual_nodes`]): no traffic between them is remote.
     pub virtual_nodes: bool,
+}
+
+impl Topology {
+    /// OS numbers of the cpus that may be used, in logical order.
+    pub fn usable_cpus(&self) -> Vec<u32> {
+        self.cpus.iter().filter(|cpu| cpu.usable).map(|cpu| cpu.os).collect()
+    }
+
+    /// The place of an OS cpu in [`Topology::cpus`].
+    pub fn find_cpu(&self, os: u32) -> Option<usize> {
+        self.cpus.iter().position(|cpu| cpu.os == os)
+    }
+
+    /// The place of an OS node in [`Topology::nodes`].
+    pub fn find_node(&self, os: u32) -> Option<usize> {
+        self.nodes.iter().position(|node| node.os == os)
+    }
+
+    /// True if data can be put on the node: it has memory, as far as is known, and the cpuset allows it.
+    pub fn has_memory(&self, node: usize) -> bool {
+        self.nodes[node].allowed && self.nodes[node].memory_bytes != Some(0)
+    }
+
+    /// How sentences name it: `this machine`, or the file or description it came from.
+    pub fn name(&self) -> String {
+        match &self.origin {
+            Origin::Host => "this machine".into(),
+            Origin::Xml(path) | Origin::Saved(path) => path.display().to_string(),
+            Origin::Synthetic(text) => format!("`{text}`"),
+        }
+    }
 }

@@ -2,3 +2,4 @@
 
 mod cpulist;
 mod shared;
+mod topology;
