@@ -122,7 +122,7 @@ impl Handle {
         let flags = unsafe { c::hwloc_topology_set_flags(handle.0, c::INCLUDE_DISALLOWED) };
         // SAFETY: initialised above, not loaded yet.
         if flags != 0 || unsafe { c::hwloc_topology_load(handle.0) } != 0 {
-            return Err(format!("hwloc {} cannot load it", version()));
+            return Err("hwloc cannot load it".to_string());
         }
         Ok(handle)
     }
@@ -142,7 +142,7 @@ impl Handle {
                 unsafe { c::hwloc_topology_set_synthetic(self.0, text.as_ptr()) }
             }
         };
-        if status == 0 { Ok(()) } else { Err(format!("hwloc {} cannot parse it", version())) }
+        if status == 0 { Ok(()) } else { Err("hwloc cannot parse it".into()) }
     }
 
     fn objects(&self) -> Objects {
@@ -223,7 +223,7 @@ impl Handle {
         let (mut text, mut length) = (ptr::null_mut(), 0);
         // SAFETY: loaded in `open`; the two places receive a buffer of `length` bytes that is ours to free.
         if unsafe { c::hwloc_topology_export_xmlbuffer(self.0, &mut text, &mut length, 0) } != 0 || text.is_null() {
-            return Err(format!("hwloc {} cannot write XML", version()));
+            return Err("hwloc cannot write XML".into());
         }
         // SAFETY: the call above succeeded, so `text` has `length` initialised bytes, the last of them a zero.
         let mut copy = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length.max(0) as usize) }.to_vec();
