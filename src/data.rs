@@ -5,6 +5,16 @@ use crate::{error::Result, os::memory::Pages};
 use serde::Serialize;
 use std::path::PathBuf;
 
+mod input;
+mod libsvm;
+mod memory;
+mod number;
+mod reading;
+mod slabs;
+
+pub use memory::{InMemory, from_dense, from_rows};
+pub use reading::{Duplicates, IndexBase, ReadOptions, read};
+
 /// The size of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
