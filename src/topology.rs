@@ -5,7 +5,7 @@
 mod assemble;
 pub mod cpulist;
 mod cut;
-mod describe;
+pub(crate) mod describe;
 mod saved;
 mod source;
 
