@@ -8,6 +8,7 @@ mod data;
 mod evaluate;
 mod plan;
 mod predict;
+mod settings;
 mod solve;
 mod topology;
 

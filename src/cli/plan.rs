@@ -1,11 +1,17 @@
-//! To be written.
+//! `farrow plan`: the settings resolved.
 
+use super::settings::SettingsArgs;
 use farrow::error::Result;
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
 
-pub(super) fn run(_args: Args) -> Result<ExitCode> {
+pub(super) fn run(args: Args) -> Result<ExitCode> {
+    let setup = args.settings.settings(&[])?.check()?;
+    print!("{}", setup.to_toml());
     Ok(ExitCode::SUCCESS)
 }

@@ -2,10 +2,7 @@
 
 use super::{Origin, Topology, cpulist};
 use comfy_table::{Table, presets};
-use std::{
-    collections::{BTreeMap, HashSet},
-    fmt,
-};
+use std::{collections::BTreeMap, fmt};
 
 impl fmt::Display for Topology {
     /// What there is, the nodes, how far they are from each other, and which cpus share what. `--json` has every cpu
@@ -94,9 +91,9 @@ impl Topology {
     }
 
     fn node_table(&self) -> String {
-        let all: HashSet<u32> = self.usable_cpus().into_iter().collect();
         let usable = |cpus: &[u32]| {
-            cpulist::format(&cpus.iter().copied().filter(|cpu| all.contains(cpu)).collect::<Vec<_>>())
+            let usable: Vec<u32> = self.cpus.iter().filter(|cpu| cpu.usable).map(|cpu| cpu.os).collect();
+            cpulist::format(&cpus.iter().copied().filter(|cpu| usable.contains(cpu)).collect::<Vec<_>>())
         };
         let rows = self.nodes.iter().map(|node| {
             let memory = match node.memory_bytes {

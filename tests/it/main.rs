@@ -1,7 +1,6 @@
 //! One integration binary, a module an area.
 
+mod config;
 mod cpulist;
-mod os;
-mod placement;
 mod shared;
 mod topology;

@@ -1,0 +1,143 @@
+//! Settings that are each well formed and contradict each other, or of which one would have no effect. Only what needs
+//! neither data nor a topology is judged here.
+
+use super::{Count, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Pin, Settings, Setup};
+use super::{
+    check::{contradiction, origin},
+    keys::Named,
+};
+use crate::error::Result;
+
+/// Refuses the first contradiction.
+pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
+    steps_are_of_hogwild(settings, setup)?;
+    one_replica_has_no_exchange(settings, setup)?;
+    a_core_replica_has_one_writer(settings, setup)?;
+    dual_needs_l2(settings, setup)?;
+    dual_has_no_free_intercept(settings, setup)?;
+    bcd_needs_a_smooth_loss(settings, setup)?;
+    unbound_threads_have_no_cpus(settings, setup)
+}
+
+fn steps_are_of_hogwild(settings: &Settings, setup: &Setup) -> Result<()> {
+    let why = match setup.method {
+        MethodKind::Dual { .. } => "maximises the dual along each coordinate",
+        MethodKind::Bcd => "takes each coordinate's step from the data",
+        MethodKind::Auto | MethodKind::Hogwild => return Ok(()),
+    };
+    let Some(step) = settings.get("step", "kind").filter(|_| setup.step.is_some()) else { return Ok(()) };
+    let what = format!(
+        "{}: method \"{}\" ({}) {why} and has no step length to choose",
+        step.written(),
+        setup.method.name(),
+        origin(settings, "method", "kind")
+    );
+    Err(contradiction(
+        settings,
+        ("step", "kind"),
+        what,
+        "take [step] out, or say step.kind = \"auto\", or take method.kind = \"hogwild\"",
+    ))
+}
+
+fn one_replica_has_no_exchange(settings: &Settings, setup: &Setup) -> Result<()> {
+    let (Some(Granularity::Machine), Some(exchange)) = (setup.parameters.replicas, setup.exchange) else {
+        return Ok(());
+    };
+    let kind = match exchange {
+        ExchangeKind::Average { .. } => "average",
+        ExchangeKind::Sum { .. } => "sum",
+    };
+    let what = format!(
+        "exchange.kind = \"{kind}\" draws replicas together, and parameters.replicas = \"machine\" ({}) is one replica",
+        origin(settings, "parameters", "replicas")
+    );
+    let remedy =
+        "take [exchange] out (or say exchange.kind = \"auto\"), or take replicas = \"node\", \"l3\" or \"core\"";
+    Err(contradiction(settings, ("exchange", "kind"), what, remedy))
+}
+
+fn a_core_replica_has_one_writer(settings: &Settings, setup: &Setup) -> Result<()> {
+    if setup.parameters.replicas != Some(Granularity::Core) || setup.parameters.merge == MergeKind::Lossy {
+        return Ok(());
+    }
+    let what = format!(
+        "parameters.merge = \"{}\" settles how two workers' writes meet, and with parameters.replicas = \"core\" ({}) \
+         each replica is plain memory of its one worker",
+        setup.parameters.merge.name(),
+        origin(settings, "parameters", "replicas")
+    );
+    Err(contradiction(
+        settings,
+        ("parameters", "merge"),
+        what,
+        "take merge out, or take replicas = \"machine\", \"node\" or \"l3\"",
+    ))
+}
+
+fn dual_needs_l2(settings: &Settings, setup: &Setup) -> Result<()> {
+    if !matches!(setup.method, MethodKind::Dual { .. }) || setup.problem.l2 != L2::Value(0.0) {
+        return Ok(());
+    }
+    let what = format!(
+        "problem.l2 = 0 with method \"dual\" ({}): without λ₂ > 0 the primal is not strongly convex and a dual point \
+         determines no x",
+        origin(settings, "method", "kind")
+    );
+    let remedy = "take problem.l2 = \"1/n\" or a number above 0, or method.kind = \"bcd\", \"hogwild\" or \"auto\"";
+    Err(contradiction(settings, ("problem", "l2"), what, remedy))
+}
+
+fn dual_has_no_free_intercept(settings: &Settings, setup: &Setup) -> Result<()> {
+    let MethodKind::Dual { penalize_intercept } = setup.method else { return Ok(()) };
+    match (setup.problem.intercept, penalize_intercept) {
+        (true, false) => {
+            let what = format!(
+                "problem.intercept = true with method \"dual\" ({}): an unpenalised intercept ties all dual variables \
+                 by one equation, Σ wᵢ αᵢ = 0, which single dual steps cannot keep",
+                origin(settings, "method", "kind")
+            );
+            let remedy = "take method.penalize_intercept = true (a column of ones, penalised like the others), \
+                          or method.kind = \"hogwild\", which fits it unpenalised";
+            Err(contradiction(settings, ("problem", "intercept"), what, remedy))
+        }
+        (false, true) => {
+            let what =
+                "method.penalize_intercept = true without problem.intercept = true has no effect".to_string();
+            let remedy = "take penalize_intercept out, or say problem.intercept = true";
+            Err(contradiction(settings, ("method", "penalize_intercept"), what, remedy))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn bcd_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<()> {
+    if setup.method != MethodKind::Bcd || setup.problem.loss.curvature().is_finite() {
+        return Ok(());
+    }
+    let what = format!(
+        "method.kind = \"bcd\" with problem.loss = \"{}\" ({}): coordinate descent can stall where the loss has a kink",
+        setup.problem.loss.name(),
+        origin(settings, "problem", "loss")
+    );
+    let remedy =
+        "take a smooth loss (logistic, squared, squared-hinge, huber), or method.kind = \"dual\" or \"hogwild\"";
+    Err(contradiction(settings, ("method", "kind"), what, remedy))
+}
+
+fn unbound_threads_have_no_cpus(settings: &Settings, setup: &Setup) -> Result<()> {
+    let key = match setup.workers.count {
+        Count::On(_) => "cpus",
+        Count::At(_) => "locations",
+        _ => return Ok(()),
+    };
+    if setup.workers.pin != Pin::None {
+        return Ok(());
+    }
+    let what = format!(
+        "workers.pin = \"none\" binds no thread, and workers.{key} ({}) names the cpus to run on",
+        origin(settings, "workers", key)
+    );
+    let remedy = format!("take pin = \"cpu\" or \"node\", or workers.count instead of workers.{key}");
+    Err(contradiction(settings, ("workers", "pin"), what, &remedy))
+}

@@ -1,0 +1,107 @@
+//! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
+
+use super::{
+    CellKind, ClassWeight, Granularity, MergeKind, Normalize, Pin, Runner, Smt,
+    settings::{Entry, Settings},
+};
+use crate::error::{Error, Result};
+
+/// The sections in the order in which they are written out, each with its keys.
+pub(super) const SECTIONS: [(&str, &[&str]); 9] = [
+    ("problem", &["loss", "huber_delta", "l1", "l2", "prox", "intercept", "class_weight", "normalize"]),
+    ("topology", &["virtual_nodes"]),
+    ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
+    ("parameters", &["replicas", "merge", "cell"]),
+    ("method", &["kind", "penalize_intercept"]),
+    ("step", &["kind", "initial", "half", "factor", "epochs"]),
+    ("order", &["kind", "rows"]),
+    ("exchange", &["kind", "every"]),
+    ("stop", &["target", "target_objective", "max_epochs", "max_seconds"]),
+];
+
+/// `[run]`, written last.
+pub(super) const RUN: (&str, &[&str]) = ("run", &["runner", "seed"]);
+
+/// Names that stand for values without parameters.
+pub(super) trait Named: Copy + PartialEq + 'static {
+    /// Every value with its name in configs and flags.
+    const NAMES: &'static [(&'static str, Self)];
+
+    /// This value's name.
+    fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
+    }
+}
+
+macro_rules! names {
+    ($type:ty, $($name:literal => $value:expr),+ $(,)?) => {
+        impl Named for $type {
+            const NAMES: &'static [(&'static str, Self)] = &[$(($name, $value)),+];
+        }
+    };
+}
+
+names!(Smt, "never" => Smt::Never, "last" => Smt::Last, "first" => Smt::First);
+names!(Pin, "cpu" => Pin::Cpu, "node" => Pin::Node, "none" => Pin::None);
+names!(
+    Granularity,
+    "machine" => Granularity::Machine,
+    "node" => Granularity::Node,
+    "l3" => Granularity::L3,
+    "core" => Granularity::Core,
+);
+names!(MergeKind, "lossy" => MergeKind::Lossy, "lossless" => MergeKind::Lossless, "locked" => MergeKind::Locked);
+names!(CellKind, "f64" => CellKind::F64, "f32" => CellKind::F32);
+names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Balanced);
+names!(Normalize, "none" => Normalize::None, "rows" => Normalize::Rows, "columns" => Normalize::Columns);
+names!(Runner, "threads" => Runner::Threads, "interleaved" => Runner::Interleaved);
+
+fn sections() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    SECTIONS.into_iter().chain([RUN])
+}
+
+/// Refuses every section and key that is not built.
+pub(super) fn check(settings: &Settings) -> Result<()> {
+    settings.entries().iter().try_for_each(check_entry)
+}
+
+fn check_entry(entry: &Entry) -> Result<()> {
+    let Some((_, keys)) = sections().find(|(name, _)| *name == entry.section) else {
+        let names: Vec<_> = sections().map(|(name, _)| name).collect();
+        let what = if entry.section.is_empty() {
+            format!("`{}` stands outside every section{}", entry.key, home(&entry.key))
+        } else {
+            format!("there is no section [{}]", entry.section)
+        };
+        return Err(refusal(entry, what, "sections", &entry.section, &names));
+    };
+    if keys.contains(&entry.key.as_str()) {
+        return Ok(());
+    }
+    let what = format!("[{}] has no key `{}`{}", entry.section, entry.key, home(&entry.key));
+    Err(refusal(entry, what, "keys", &entry.key, keys))
+}
+
+fn refusal(entry: &Entry, what: String, noun: &str, seen: &str, names: &[&str]) -> Error {
+    let remedy = format!("known {noun}: {}{}", names.join(", "), suggestion(seen, names));
+    Error::Setting { origin: entry.origin.clone(), what, remedy }
+}
+
+/// Where a key of this name is known.
+fn home(key: &str) -> String {
+    let homes: Vec<_> =
+        sections().filter(|(_, keys)| keys.contains(&key)).map(|(name, _)| format!("[{name}]")).collect();
+    if homes.is_empty() { String::new() } else { format!("; {} has one", homes.join(", ")) }
+}
+
+/// `; did you mean X?` where X is at most a third of its letters away, else nothing.
+pub(super) fn suggestion(seen: &str, names: &[&str]) -> String {
+    let seen = seen.to_lowercase().replace(['-', ' '], "_");
+    names
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(&seen, &name.replace('-', "_")), name))
+        .filter(|(distance, name)| *distance <= (name.len() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| format!("; did you mean `{name}`?"))
+        .unwrap_or_default()
+}

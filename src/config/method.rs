@@ -1,0 +1,121 @@
+//! `[method]`, `[step]`, `[order]`, `[stop]` and `[run]`: how it is minimised, and when that ends.
+
+use serde::Serialize;
+
+/// `[method]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum MethodKind {
+    /// Picks by problem and says why.
+    Auto,
+    /// Hogwild!, proximal SGD.
+    Hogwild,
+    /// Stochastic dual coordinate ascent.
+    Dual {
+        /// Penalise the intercept as one more column of ones (the dual has no free constant).
+        penalize_intercept: bool,
+    },
+    /// Proximal coordinate descent by columns.
+    Bcd,
+}
+
+/// `[step]`: the length of a step of `hogwild`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum StepKind {
+    /// γ.
+    Constant {
+        /// γ₀; `None` asks for the short search.
+        initial: Option<f64>,
+    },
+    /// γ₀/(1 + e/half) at e epochs done, continuous in e (e counts fractions).
+    Diminishing {
+        /// γ₀; `None` asks for the short search.
+        initial: Option<f64>,
+        /// Epochs after which γ has halved.
+        half: f64,
+    },
+    /// γ₀ ρᵉ at the e-th epoch.
+    Decay {
+        /// γ₀; `None` asks for the short search.
+        initial: Option<f64>,
+        /// ρ in (0, 1].
+        factor: f64,
+    },
+    /// Niu et al.'s back-off: γ is cut by `factor` at the end of each phase, and a phase is 1/factor times as long as
+    /// the one before.
+    Backoff {
+        /// γ₀; `None` asks for the short search.
+        initial: Option<f64>,
+        /// Cut in (0, 1).
+        factor: f64,
+        /// Length of the first phase in epochs.
+        epochs: f64,
+    },
+}
+
+impl StepKind {
+    /// `half` where none is given.
+    pub const HALF: f64 = 1.0;
+    /// `factor` of `decay` where none is given.
+    pub const DECAY_FACTOR: f64 = 0.9;
+    /// `factor` of `backoff` where none is given: the β that makes Niu et al.'s bound on the updates, which grows as
+    /// log(2/β)/(1 − β), least.
+    pub const BACKOFF_FACTOR: f64 = 0.37;
+    /// `epochs` of `backoff` where none is given.
+    pub const BACKOFF_EPOCHS: f64 = 1.0;
+
+    /// Its name in configs and flags.
+    pub fn name(&self) -> &'static str {
+        match self {
+            StepKind::Constant { .. } => "constant",
+            StepKind::Diminishing { .. } => "diminishing",
+            StepKind::Decay { .. } => "decay",
+            StepKind::Backoff { .. } => "backoff",
+        }
+    }
+}
+
+/// `[order]`: which row next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum OrderKind {
+    /// Runs of `rows` consecutive rows, the runs shuffled every epoch.
+    Buckets {
+        /// Rows a bucket, at least 1.
+        rows: usize,
+    },
+    /// Single rows, shuffled every epoch.
+    Rows,
+    /// As they stand in the file.
+    File,
+}
+
+impl OrderKind {
+    /// Rows a bucket where none are given: 29 ms a pass of the RCV1-like set, against 108 for rows shuffled singly and 24
+    /// in file order.
+    pub const BUCKET_ROWS: usize = 32;
+}
+
+/// `[stop]`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Stop {
+    /// Relative certificate to stop at.
+    pub target: Option<f64>,
+    /// Objective to stop at.
+    pub target_objective: Option<f64>,
+    /// Epochs to stop after.
+    pub max_epochs: u64,
+    /// Seconds of solving and evaluating to stop after.
+    pub max_seconds: Option<f64>,
+}
+
+/// `[run] runner`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Runner {
+    /// Real threads.
+    Threads,
+    /// One thread, the workers' reads and writes interleaved in an order drawn from the seed.
+    Interleaved,
+}

@@ -1,0 +1,66 @@
+//! `[parameters]` and `[exchange]`: where the parameters live, how two writes meet, how replicas are drawn together.
+
+use serde::Serialize;
+
+/// One replica of the parameters for each of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Granularity {
+    /// The whole machine: the master vector of Hogwild!.
+    Machine,
+    /// A NUMA node.
+    Node,
+    /// An L3 group.
+    L3,
+    /// A worker; its replica is plain memory.
+    Core,
+}
+
+/// How two writes to one parameter meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MergeKind {
+    /// Relaxed load, add, relaxed store: a write may be lost.
+    Lossy,
+    /// Compare-exchange: every write lands.
+    Lossless,
+    /// Striped locks held from an update's read to its write.
+    Locked,
+}
+
+/// The type of a stored parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellKind {
+    /// 8 bytes.
+    F64,
+    /// 4 bytes.
+    F32,
+}
+
+/// `[parameters]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Parameters {
+    /// `replicas`; `None` leaves it to the plan.
+    pub replicas: Option<Granularity>,
+    /// `merge`.
+    pub merge: MergeKind,
+    /// `cell`.
+    pub cell: CellKind,
+}
+
+/// `[exchange]`: how replicas are drawn together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ExchangeKind {
+    /// All replicas become their average.
+    Average {
+        /// Updates of one worker between two exchanges; `None` is once an epoch.
+        every: Option<usize>,
+    },
+    /// All replicas become their common start plus the sum of their changes.
+    Sum {
+        /// Updates of one worker between two exchanges; `None` is once an epoch.
+        every: Option<usize>,
+    },
+}

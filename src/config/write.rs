@@ -1,0 +1,163 @@
+//! [`Setup`] → TOML, complete: what a run's header carries, and what [`Settings::file`](super::Settings::file) reads back.
+
+use super::{
+    Constraint, Count, ExchangeKind, L2, MethodKind, OrderKind, Setup, StepKind, Workers, keys::Named, nodes,
+};
+use crate::loss::Loss;
+use toml::Value;
+
+/// Lines `key = value`, one section after the other.
+struct Text(String);
+
+impl Text {
+    fn section(&mut self, name: &str) {
+        let gap = if self.0.is_empty() { "" } else { "\n" };
+        self.0.push_str(&format!("{gap}[{name}]\n"));
+    }
+
+    fn key(&mut self, key: &str, value: impl Into<Value>) {
+        self.0.push_str(&format!("{key} = {}\n", value.into()));
+    }
+
+    /// `word` stands for `None`.
+    fn optional(&mut self, key: &str, value: Option<impl Into<Value>>, word: &str) {
+        self.key(key, value.map_or_else(|| word.into(), Into::into));
+    }
+}
+
+/// A whole number; above TOML's 2^63 − 1 its digits as text.
+fn whole(number: u64) -> Value {
+    i64::try_from(number).map_or_else(|_| number.to_string().into(), Value::from)
+}
+
+impl MethodKind {
+    /// Its name in configs and flags.
+    pub fn name(&self) -> &'static str {
+        match self {
+            MethodKind::Auto => "auto",
+            MethodKind::Hogwild => "hogwild",
+            MethodKind::Dual { .. } => "dual",
+            MethodKind::Bcd => "bcd",
+        }
+    }
+}
+
+impl Setup {
+    /// Every setting as TOML. A config that holds this text gives this setup again.
+    pub fn to_toml(&self) -> String {
+        let mut text = Text(String::new());
+        self.problem(&mut text);
+        text.section("topology");
+        text.key("virtual_nodes", whole(self.virtual_nodes as u64));
+        text.section("workers");
+        workers(&mut text, &self.workers);
+        text.section("parameters");
+        text.optional("replicas", self.parameters.replicas.map(Named::name), "auto");
+        text.key("merge", self.parameters.merge.name());
+        text.key("cell", self.parameters.cell.name());
+        text.section("method");
+        text.key("kind", self.method.name());
+        if let MethodKind::Dual { penalize_intercept } = self.method {
+            text.key("penalize_intercept", penalize_intercept);
+        }
+        text.section("step");
+        step(&mut text, self.step);
+        text.section("order");
+        order(&mut text, self.order);
+        text.section("exchange");
+        exchange(&mut text, self.exchange);
+        text.section("stop");
+        text.optional("target", self.stop.target, "none");
+        text.optional("target_objective", self.stop.target_objective, "none");
+        text.key("max_epochs", whole(self.stop.max_epochs));
+        text.optional("max_seconds", self.stop.max_seconds, "none");
+        text.section("run");
+        text.key("runner", self.runner.name());
+        text.key("seed", whole(self.seed));
+        text.0
+    }
+
+    fn problem(&self, text: &mut Text) {
+        let problem = &self.problem;
+        text.section("problem");
+        text.key("loss", problem.loss.name());
+        if let Loss::Huber { delta } = problem.loss {
+            text.key("huber_delta", delta);
+        }
+        text.key("l1", problem.l1);
+        match problem.l2 {
+            L2::Value(value) => text.key("l2", value),
+            L2::OneOverN => text.key("l2", "1/n"),
+        }
+        match problem.constraint {
+            Constraint::None => text.key("prox", "none"),
+            Constraint::NonNegative => text.key("prox", "non-negative"),
+            Constraint::Box { lo, hi } => text.key("prox", format!("box:{lo}:{hi}")),
+        }
+        text.key("intercept", problem.intercept);
+        text.key("class_weight", problem.class_weight.name());
+        text.key("normalize", problem.normalize.name());
+    }
+}
+
+/// `order` and `smt` only where they have a meaning: a list of cpus or locations is its own order.
+fn workers(text: &mut Text, workers: &Workers) {
+    let listed = match &workers.count {
+        Count::Cores => ("count", Value::from("cores")),
+        Count::Cpus => ("count", "cpus".into()),
+        Count::Exactly(count) => ("count", whole(*count as u64)),
+        Count::On(cpus) => ("cpus", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",").into()),
+        Count::At(places) => {
+            ("locations", Value::Array(places.iter().map(|place| place.to_string().into()).collect()))
+        }
+    };
+    let counted = listed.0 == "count";
+    text.key(listed.0, listed.1);
+    if counted {
+        text.key("order", nodes::format(&workers.order));
+        text.key("smt", workers.smt.name());
+    }
+    text.key("pin", workers.pin.name());
+}
+
+fn step(text: &mut Text, step: Option<StepKind>) {
+    let Some(step) = step else { return text.key("kind", "auto") };
+    text.key("kind", step.name());
+    let initial = match step {
+        StepKind::Constant { initial }
+        | StepKind::Diminishing { initial, .. }
+        | StepKind::Decay { initial, .. }
+        | StepKind::Backoff { initial, .. } => initial,
+    };
+    text.optional("initial", initial, "auto");
+    match step {
+        StepKind::Constant { .. } => {}
+        StepKind::Diminishing { half, .. } => text.key("half", half),
+        StepKind::Decay { factor, .. } => text.key("factor", factor),
+        StepKind::Backoff { factor, epochs, .. } => {
+            text.key("factor", factor);
+            text.key("epochs", epochs);
+        }
+    }
+}
+
+fn order(text: &mut Text, order: OrderKind) {
+    match order {
+        OrderKind::Buckets { rows } => {
+            text.key("kind", "buckets");
+            text.key("rows", whole(rows as u64));
+        }
+        OrderKind::Rows => text.key("kind", "rows"),
+        OrderKind::File => text.key("kind", "file"),
+    }
+}
+
+fn exchange(text: &mut Text, exchange: Option<ExchangeKind>) {
+    let (kind, every) = match exchange {
+        None => return text.key("kind", "auto"),
+        Some(ExchangeKind::Average { every }) => ("average", every),
+        Some(ExchangeKind::Sum { every }) => ("sum", every),
+    };
+    text.key("kind", kind);
+    text.optional("every", every.map(|every| whole(every as u64)), "epoch");
+}
