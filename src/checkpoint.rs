@@ -1,6 +1,13 @@
 //! All that a run needs to go on where it was.
 
-use crate::trace::Sample;
+use crate::{
+    error::{Error, Result},
+    output,
+    trace::Sample,
+};
+use std::path::Path;
+
+mod form;
 
 /// A run's state at a sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,4 +24,43 @@ pub struct Checkpoint {
     pub step_initial: Option<f64>,
     /// The last sample.
     pub last: Option<Sample>,
+}
+
+impl Checkpoint {
+    /// Writes it to `path`, whole or not at all: a kill at any moment leaves the one before. Every number keeps its
+    /// bits.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn save(&self, path: &Path) -> Result<()> {
+        output::write_whole(path, |out| form::write(out, self))
+    }
+
+    /// Reads what [`Checkpoint::save`] wrote, checked against its checksum.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Data`] for a file that is no checkpoint, is of another version, was cut short or has a
+    /// changed byte.
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|source| Error::io("read", path, source))?;
+        form::read(&bytes).map_err(|fault| Error::data(path, None, fault.what, fault.remedy))
+    }
+
+    /// Checks that this checkpoint belongs to the run called `identity`.
+    ///
+    /// # Errors
+    /// [`Error::Unmet`] with both identities.
+    pub fn check(&self, identity: &str) -> Result<()> {
+        if self.identity == identity {
+            return Ok(());
+        }
+        Err(Error::unmet(
+            format!(
+                "the checkpoint belongs to another run\n  checkpoint: {}\n  this run:   {identity}",
+                self.identity
+            ),
+            "resume with the same data, problem and method, or start afresh without --resume; \
+             --warm-start MODEL takes coefficients from a run that differs",
+        ))
+    }
 }

@@ -1,6 +1,18 @@
 //! A fitted model: coefficients in the scale of the input and what is needed to predict with them.
 
-use crate::loss::Loss;
+use crate::{
+    error::{Error, Result},
+    loss::Loss,
+    output,
+};
+use std::path::Path;
+
+pub mod judge;
+mod npy;
+mod predict;
+mod text;
+
+pub use predict::{Margins, Strangers};
 
 /// z = aᵀx + c for a row a; the label is by loss.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,4 +27,72 @@ pub struct Model {
     pub intercept: f64,
     /// x, one a column.
     pub weights: Vec<f64>,
+}
+
+/// What a `.npy` file leaves unsaid about its weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsaid {
+    /// [`Model::loss`].
+    pub loss: Loss,
+    /// [`Model::labels`].
+    pub labels: Option<[f64; 2]>,
+    /// [`Model::normalize_rows`].
+    pub normalize_rows: bool,
+    /// Whether the last value is the intercept.
+    pub intercept: bool,
+}
+
+impl Model {
+    /// Writes the model to `path`, whole or not at all: as `.npy` if the name ends so, else in the text form.
+    ///
+    /// The text form says everything and reads back to the same bits. The `.npy` form is one vector of 8-byte floats:
+    /// the weights, then the intercept if it is not zero or if `keep_intercept`; loss and labels are not in it.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and [`Error::Data`] if a weight is not finite.
+    pub fn save(&self, path: &Path, keep_intercept: bool) -> Result<()> {
+        if !self.intercept.is_finite() || !self.weights.iter().all(|weight| weight.is_finite()) {
+            return Err(Error::data(
+                path,
+                None,
+                "not written: the model has weights that are not finite, since the run diverged",
+                "shorten the step with --set step.initial=NUMBER, or use --set parameters.merge=lossless",
+            ));
+        }
+        if is_npy(path) {
+            output::write_whole(path, |out| npy::write(out, self, keep_intercept || self.intercept != 0.0))
+        } else {
+            output::write_whole(path, |out| text::write(out, self))
+        }
+    }
+
+    /// Reads a model: a `.npy` vector by its content, with `unsaid` for what it does not say, else the text form,
+    /// which needs nothing said.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Data`] with the line for contents that are not a model, and for a `.npy` file without
+    /// `unsaid`.
+    pub fn load(path: &Path, unsaid: Option<&Unsaid>) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|source| Error::io("read", path, source))?;
+        match (npy::has_magic(&bytes), unsaid) {
+            (false, _) => text::read(path, &bytes),
+            (true, Some(unsaid)) => npy::read(path, &bytes, unsaid),
+            (true, None) => Err(Error::data(
+                path,
+                None,
+                "a .npy file holds weights only and does not say with which loss they were fitted",
+                "name it with --loss (and --model-intercept if the last value is the intercept)",
+            )),
+        }
+    }
+
+    /// Number of coefficients that are not zero.
+    pub fn support(&self) -> u64 {
+        self.weights.iter().filter(|weight| **weight != 0.0).count() as u64
+    }
+}
+
+/// True if the name of `path` ends in `.npy`.
+pub fn is_npy(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
 }

@@ -1,6 +1,15 @@
 //! What a run leaves behind: samples, why it stopped, and who is told.
 
-use serde::{Deserialize, Serialize};
+use crate::{data::Shape, os::affinity::Binding};
+use serde::{Deserialize, Deserializer, Serialize};
+
+mod reader;
+mod record;
+mod writer;
+
+pub use reader::{Recorded, read};
+pub use record::{DataFacts, Footer, Header, MachineFacts};
+pub use writer::TraceWriter;
 
 /// One point of the trace, taken at an epoch's end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,10 +23,12 @@ pub struct Sample {
     /// Seconds of evaluating so far.
     pub seconds_evaluate: f64,
     /// F(x).
+    #[serde(deserialize_with = "null_is_nan")]
     pub objective: f64,
     /// P − D, where there is a dual.
     pub gap: Option<f64>,
     /// The relative certificate: gap/max(|P|, 1e-300), or the prox-gradient step's norm over its value at 0.
+    #[serde(deserialize_with = "null_is_nan")]
     pub certificate: f64,
     /// Nonzero coefficients.
     pub support: u64,
@@ -57,11 +68,41 @@ pub enum StopReason {
 
 /// Told of every sample, between epochs, on the coordinator's thread. May ask the run to stop.
 pub trait Observer {
+    /// The data are placed, the workers stand where they will run, and the first update is still to come.
+    ///
+    /// # Errors
+    /// Whatever keeps the observer from recording it; the run ends and reports it.
+    fn begun(&mut self, begun: &Begun<'_>) -> crate::error::Result<()> {
+        let _ = begun;
+        Ok(())
+    }
+
     /// A sample was taken. `state` gives the model and the method's state at this point, for a checkpoint.
     ///
     /// # Errors
     /// Whatever keeps the observer from recording it; the run stops and reports it.
     fn sample(&mut self, sample: &Sample, state: &dyn Snapshot) -> crate::error::Result<Continue>;
+}
+
+/// What a run is, once it is about to begin.
+#[derive(Clone, Debug, Serialize)]
+pub struct Begun<'a> {
+    /// The method's name.
+    pub method: &'static str,
+    /// Why this method.
+    pub why: &'a str,
+    /// The size of the data.
+    #[serde(skip)]
+    pub shape: Shape,
+    /// For every worker, the cpus asked for and the cpus granted.
+    pub actual: &'a [Binding],
+    /// What a person should know before the result.
+    pub warnings: &'a [String],
+}
+
+/// JSON has no NaN and no infinity; they are written as null.
+fn null_is_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// Whether to go on.

@@ -1,6 +1,10 @@
 //! One integration binary, a module an area.
 
+mod checkpoint;
 mod config;
 mod cpulist;
+mod model;
+mod os;
+mod placement;
 mod shared;
 mod topology;

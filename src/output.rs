@@ -1,0 +1,81 @@
+//! Files that a run leaves behind: each appears whole or not at all, and one that cannot be written is found before
+//! the work that it is to hold.
+
+use crate::error::{Error, Result};
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+/// Ending of the file that a write goes to before it takes its name.
+const UNFINISHED: &str = "farrow-tmp";
+
+/// Writes `path` by way of a temporary file beside it, synced and then renamed: a reader sees the old contents or the
+/// new, never a part. What is not a regular file (a pipe, `/dev/stdout`) is written straight; a link is followed.
+///
+/// # Errors
+/// [`Error::Io`] that names `path`; the old contents are then still there.
+pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let failed = |source| Error::io("write", path, source);
+    if is_special(path) {
+        let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+        return filled(file, fill).map(drop).map_err(failed);
+    }
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let temporary = beside(&path);
+    let written = File::create(&temporary)
+        .and_then(|file| filled(file, fill))
+        .and_then(|file| file.sync_all())
+        .and_then(|()| fs::rename(&temporary, &path))
+        .and_then(|()| sync_folder(&path));
+    if written.is_err() {
+        // The write's own error is the one to report.
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(failed)
+}
+
+/// Checks that [`write_whole`] can be expected to work: makes the temporary file, writes to it and removes it. What
+/// stood at `path` is not touched.
+///
+/// # Errors
+/// [`Error::Io`] that names `path`.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let failed = |source| Error::io("write", path, source);
+    if path.is_dir() {
+        return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    if is_special(path) {
+        let mut file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+        // A device that is always full says so to an empty line and to nothing less; any other special file is not
+        // to be written to before its time.
+        return if path == Path::new("/dev/full") { file.write_all(b"\n").map_err(failed) } else { Ok(()) };
+    }
+    let temporary = beside(&fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()));
+    let tried = File::create(&temporary).and_then(|mut file| file.write_all(b"\n").and_then(|()| file.sync_all()));
+    let _ = fs::remove_file(&temporary);
+    tried.map_err(failed)
+}
+
+fn filled(file: File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    fill(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)
+}
+
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.{UNFINISHED}", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// A rename is on disk once its folder is.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}

@@ -1,0 +1,163 @@
+//! The table of a run for people: 80 columns of plain text.
+
+use super::{Report, describe, short};
+use crate::{
+    os::affinity::Binding,
+    placement::{Label, Plan},
+    topology::cpulist,
+    trace::{CertificateKind, StopReason},
+};
+use std::fmt::Write;
+
+const WIDTH: usize = 80;
+const NAME_WIDTH: usize = 12;
+
+/// The table, with a newline at its end.
+pub fn table(report: &Report<'_>) -> String {
+    let (outcome, plan) = (report.outcome, report.plan);
+    let (shape, seconds) = (outcome.shape, outcome.seconds);
+    let kind = if shape.dense { "dense" } else { "nonzeros" };
+    let mut rows = vec![
+        (
+            "data",
+            format!(
+                "{}: {} rows × {} columns, {} {kind}",
+                report.data.display(),
+                shape.rows,
+                shape.columns,
+                shape.nonzeros
+            ),
+        ),
+        ("problem", describe(&report.setup.problem, shape.rows)),
+        ("method", format!("{}: {}", outcome.method, outcome.why)),
+        ("workers", workers(plan, &outcome.placed)),
+        (
+            "time",
+            format!(
+                "load {} s, place {} s, solve {} s, evaluate {} s ({})",
+                short(seconds.load),
+                short(seconds.place),
+                short(seconds.solve),
+                short(seconds.evaluate),
+                label(outcome.label)
+            ),
+        ),
+        (
+            "work",
+            format!(
+                "{} epochs, {} updates, {} nonzeros/s ({})",
+                short(outcome.epochs),
+                outcome.updates,
+                short(outcome.nonzeros_per_s),
+                label(outcome.label)
+            ),
+        ),
+        ("objective", format!("{:.10}", outcome.objective)),
+        ("certificate", certificate(report)),
+        ("stopped", stopped(report)),
+    ];
+    if let Some(path) = report.model {
+        let model = &outcome.model;
+        rows.push((
+            "model",
+            format!("{}: {} of {} coefficients nonzero", path.display(), model.support(), model.weights.len()),
+        ));
+    }
+    rows.iter().fold(String::new(), |text, (name, value)| text + &entry(name, value))
+}
+
+/// Who runs where, one line a worker, requested beside actual.
+pub fn plan_table(plan: &Plan, actual: &[Binding]) -> String {
+    let mut text = format!(
+        "{:>6} {:>4} {:>4} {:>7} {:>5}  {:<20} {}\n",
+        "worker", "core", "node", "replica", "shard", "cpus requested", "actual"
+    );
+    for (number, worker) in plan.workers.iter().enumerate() {
+        let node = worker.node.map_or("-".into(), |node| node.to_string());
+        let requested = if worker.pinned { cpulist::format(&worker.cpus) } else { "any".into() };
+        let found = actual.get(number).map_or("-".into(), |binding| {
+            cpulist::format(&binding.actual)
+                + &binding.reason.as_ref().map_or(String::new(), |why| format!(" ({why})"))
+        });
+        let _ = writeln!(
+            text,
+            "{number:>6} {:>4} {node:>4} {:>7} {:>5}  {requested:<20} {found}",
+            worker.core, worker.replica, worker.shard
+        );
+    }
+    text
+}
+
+fn workers(plan: &Plan, placed: &[Binding]) -> String {
+    let refused = placed.iter().filter(|binding| !binding.met()).count();
+    let mut cpus: Vec<u32> = plan.workers.iter().flat_map(|worker| worker.cpus.iter().copied()).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    let pinned = if plan.workers.iter().all(|worker| worker.pinned) { "pinned to" } else { "on" };
+    let mut text = format!(
+        "{} {pinned} cpus {}, {} replicas",
+        plan.workers.len(),
+        cpulist::format(&cpus),
+        plan.replicas.len()
+    );
+    if refused > 0 {
+        let _ = write!(text, "; {refused} not pinned as requested (-v shows which and why)");
+    }
+    text
+}
+
+fn certificate(report: &Report<'_>) -> String {
+    let outcome = report.outcome;
+    match (outcome.certificate, outcome.gap) {
+        (CertificateKind::Gap, Some(gap)) => {
+            format!("duality gap {}, {} of the objective", short(gap), short(outcome.certificate_value))
+        }
+        (CertificateKind::Gap, None) => format!("relative duality gap {}", short(outcome.certificate_value)),
+        (CertificateKind::ProxGradient, _) => {
+            format!("prox-gradient step {} of its norm at 0", short(outcome.certificate_value))
+        }
+    }
+}
+
+fn stopped(report: &Report<'_>) -> String {
+    let stop = &report.setup.stop;
+    let number = |value: Option<f64>| value.map_or("?".into(), short);
+    match report.outcome.stop {
+        StopReason::Target => format!("target {} reached", number(stop.target)),
+        StopReason::Objective => format!("target objective {} reached", number(stop.target_objective)),
+        StopReason::MaxEpochs => format!("after {} epochs, the most allowed (--max-epochs)", stop.max_epochs),
+        StopReason::MaxSeconds => format!("after {} s, the most allowed (--max-seconds)", number(stop.max_seconds)),
+        StopReason::Diverged => "diverged".into(),
+        StopReason::Interrupted => "interrupted".into(),
+    }
+}
+
+fn label(label: Label) -> &'static str {
+    match label {
+        Label::Measured => "measured",
+        Label::Virtual => "virtual nodes",
+        Label::Simulated => "simulated",
+    }
+}
+
+/// A name and its value, broken at blanks.
+fn entry(name: &str, value: &str) -> String {
+    let mut text = format!("{name:<NAME_WIDTH$}");
+    let mut used = NAME_WIDTH;
+    let mut fresh = true;
+    for word in value.split_whitespace() {
+        let length = word.chars().count();
+        if !fresh && used + 1 + length > WIDTH {
+            let _ = write!(text, "\n{:NAME_WIDTH$}", "");
+            (used, fresh) = (NAME_WIDTH, true);
+        }
+        if !fresh {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(word);
+        (used, fresh) = (used + length, false);
+    }
+    text.push('\n');
+    text
+}
