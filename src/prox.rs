@@ -42,11 +42,13 @@ impl Prox {
             return 0.0;
         }
         let bound = self.bound(v);
-        if self.l2 > 0.0 && s / self.l2 <= bound {
-            return 0.5 * s * (s / self.l2);
+        if s / self.l2 <= bound && self.l2 > 0.0 {
+            0.5 * s * (s / self.l2)
+        } else if bound < f64::INFINITY {
+            bound * (s - 0.5 * self.l2 * bound)
+        } else {
+            f64::INFINITY
         }
-        // A bound of 0 leaves x = 0 alone, however large s is.
-        if bound == 0.0 { 0.0 } else { bound * (s - 0.5 * self.l2 * bound) }
     }
 
     /// ∇r*(v) = argmax over x of vx − r(x): the coefficient that belongs to the dual point v.

@@ -7,7 +7,9 @@ pub(super) struct Hinge;
 impl Term for Hinge {
     #[inline]
     fn value(&self, z: f64, b: f64) -> f64 {
-        (1.0 - b * z).max(0.0)
+        let slack = 1.0 - b * z;
+        // Not max(): a NaN margin must stay NaN, or a diverged run would look like a perfect one.
+        if slack <= 0.0 { 0.0 } else { slack }
     }
 
     #[inline]
@@ -33,14 +35,10 @@ impl Term for Hinge {
 
     #[inline]
     fn ascend(&self, z: f64, b: f64, old: f64, c: f64) -> f64 {
-        let slack = 1.0 - b * z;
-        let y = if c > 0.0 {
-            (old * b + slack / c).clamp(0.0, 1.0)
-        } else if slack > 0.0 {
-            1.0
-        } else {
-            0.0
-        };
+        let (slack, y_old) = (1.0 - b * z, old * b);
+        // c = 0 (an empty row) divides to ±∞, which is clamped to the right end; only 0/0 is left, where nothing is
+        // to be gained.
+        let y = if slack == 0.0 { y_old } else { (y_old + slack / c).clamp(0.0, 1.0) };
         y * b
     }
 }

@@ -7,8 +7,9 @@ pub(super) struct SquaredHinge;
 impl Term for SquaredHinge {
     #[inline]
     fn value(&self, z: f64, b: f64) -> f64 {
-        let slack = (1.0 - b * z).max(0.0);
-        slack * slack
+        let slack = 1.0 - b * z;
+        // Not max(): a NaN margin must stay NaN, or a diverged run would look like a perfect one.
+        if slack <= 0.0 { 0.0 } else { slack * slack }
     }
 
     #[inline]

@@ -3,8 +3,11 @@
 mod checkpoint;
 mod config;
 mod cpulist;
+mod golden;
+mod loss;
 mod model;
 mod os;
 mod placement;
+mod prox;
 mod shared;
 mod topology;
