@@ -1,8 +1,23 @@
 //! Who runs where and what lives where: [`plan`] resolves the settings against a topology. It is pure: it reads its
 //! arguments and nothing else, so any plan can be made for any saved machine.
+//!
+//! Three steps, a file each: which cpus (`cpus.rs`, on the order that `order.rs` hands them out in), who shares a
+//! replica and a shard (`groups.rs`), and what a person should know before running it (`warnings.rs`).
 
+mod cpus;
+mod describe;
+mod groups;
 pub mod location;
+mod order;
+mod warnings;
 
+pub use groups::default_granularity;
+
+use crate::{
+    config::{Pin, Setup},
+    error::{Error, Result},
+    topology::Topology,
+};
 use serde::Serialize;
 
 /// How a figure was got. Every figure that reaches a person carries one.
@@ -69,4 +84,67 @@ pub struct Plan {
     pub granularity: crate::config::Granularity,
     /// What a person should know before running it.
     pub warnings: Vec<String>,
+}
+
+/// Resolves `[workers]` and `[parameters] replicas` of the settings against a machine.
+///
+/// Workers of one node have consecutive numbers, and so have those of one L3 group within it: a shard is a run of
+/// workers. A list of cpus keeps its order within each node.
+///
+/// Virtual nodes are part of the machine: cut it first ([`Topology::with_virtual_nodes`]).
+///
+/// # Errors
+/// [`Error::Unmet`] if the machine has no usable cpu, if a cpu or node that is named does not exist or is not usable,
+/// if there are fewer cores than workers with `smt = "never"`, or if `setup.virtual_nodes` asks for a cut that
+/// `topology` does not have. The message names the value and what the machine has.
+pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
+    check_virtual_nodes(topology, setup.virtual_nodes)?;
+    let mut chosen = cpus::chosen(topology, &setup.workers)?;
+    groups::number(topology, &mut chosen);
+    let mut warnings = Vec::new();
+    let grouped = groups::group(topology, &chosen, setup.parameters.replicas, &mut warnings);
+    warnings::add(topology, &chosen, &grouped, &mut warnings);
+    let worker = |(number, &place): (usize, &usize)| {
+        let cpu = &topology.cpus[place];
+        WorkerPlan {
+            cpus: bound_to(topology, setup.workers.pin, place),
+            pinned: setup.workers.pin != Pin::None,
+            core: cpu.core,
+            l3: cpu.l3,
+            node: cpu.node,
+            replica: grouped.replica_of[number],
+            shard: grouped.shard_of[number],
+        }
+    };
+    Ok(Plan {
+        label: if topology.virtual_nodes { Label::Virtual } else { Label::Measured },
+        workers: chosen.iter().enumerate().map(worker).collect(),
+        granularity: grouped.granularity,
+        replicas: grouped.replicas,
+        shards: grouped.shards,
+        warnings,
+    })
+}
+
+/// `virtual_nodes` is carried out on the topology; a plan on one that was not cut would ignore the setting.
+fn check_virtual_nodes(topology: &Topology, asked: usize) -> Result<()> {
+    let cut = if topology.virtual_nodes { topology.nodes.len() } else { 1 };
+    if asked > 1 && cut != asked {
+        let what = format!("topology.virtual_nodes is {asked}, and {} is not cut into {asked}", topology.name());
+        return Err(Error::unmet(what, "cut the topology before planning on it"));
+    }
+    Ok(())
+}
+
+/// The OS cpus a worker may run on that was given the cpu at `place`.
+fn bound_to(topology: &Topology, pin: Pin, place: usize) -> Vec<u32> {
+    let given = &topology.cpus[place];
+    let usable = topology.cpus.iter().filter(|cpu| cpu.usable);
+    let mut cpus: Vec<u32> = match pin {
+        Pin::Cpu => return vec![given.os],
+        Pin::Node => usable.filter(|cpu| cpu.node == given.node).map(|cpu| cpu.os).collect(),
+        Pin::None => usable.map(|cpu| cpu.os).collect(),
+    };
+    cpus.sort_unstable();
+    cpus
 }

@@ -2,7 +2,10 @@
 
 use super::{Origin, Topology, cpulist};
 use comfy_table::{Table, presets};
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+};
 
 impl fmt::Display for Topology {
     /// What there is, the nodes, how far they are from each other, and which cpus share what. `--json` has every cpu
@@ -91,9 +94,9 @@ impl Topology {
     }
 
     fn node_table(&self) -> String {
+        let all: HashSet<u32> = self.usable_cpus().into_iter().collect();
         let usable = |cpus: &[u32]| {
-            let usable: Vec<u32> = self.cpus.iter().filter(|cpu| cpu.usable).map(|cpu| cpu.os).collect();
-            cpulist::format(&cpus.iter().copied().filter(|cpu| usable.contains(cpu)).collect::<Vec<_>>())
+            cpulist::format(&cpus.iter().copied().filter(|cpu| all.contains(cpu)).collect::<Vec<_>>())
         };
         let rows = self.nodes.iter().map(|node| {
             let memory = match node.memory_bytes {

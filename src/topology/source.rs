@@ -17,8 +17,8 @@ use std::{
 /// No machine's file comes near it; a device file would never end.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// More cpus than any machine has; a description of more takes hwloc minutes and gigabytes.
-const SYNTHETIC_CPUS_MAX: u64 = 1 << 16;
+/// The most cpus that Linux knows; a description of many more takes hwloc minutes and gigabytes.
+const SYNTHETIC_CPUS_MAX: u64 = 8192;
 
 const SYNTHETIC_EXAMPLE: &str = "such as \"pack:2 [numa] l3:2 core:4 pu:2\"";
 
@@ -60,7 +60,7 @@ impl Topology {
     /// The machine of an hwloc synthetic description, such as `pack:2 [numa] core:4 pu:2`. Every cpu is usable.
     ///
     /// # Errors
-    /// [`Error::Topology`] if hwloc cannot parse it, or if it describes more than 65536 cpus.
+    /// [`Error::Topology`] if hwloc cannot parse it, or if it describes more than 8192 cpus.
     pub fn from_synthetic(text: &str) -> Result<Topology> {
         let remedy = format!("describe it in hwloc's words, {SYNTHETIC_EXAMPLE}");
         synthetic(text).map_err(|what| error(&format!("`{text}`"), what, &remedy))
