@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 mod input;
 mod libsvm;
+pub mod mapped;
 mod memory;
 mod number;
 mod reading;

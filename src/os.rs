@@ -5,5 +5,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod host;
 pub mod hwloc;
+pub mod mapped_file;
 pub mod memory;
+pub mod replacement;
 pub mod signals;

@@ -5,6 +5,7 @@ mod config;
 mod cpulist;
 mod golden;
 mod loss;
+mod mapped;
 mod model;
 mod os;
 mod placement;
