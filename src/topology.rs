@@ -8,6 +8,7 @@ mod cut;
 pub(crate) mod describe;
 mod saved;
 mod source;
+mod xml;
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -108,33 +108,11 @@ fn xml(path: &Path, contents: &[u8]) -> Result<Topology> {
     let remedy = "write one with farrow topology --save FILE, or with lstopo --of xml of hwloc 2.x \
                   (hwloc 3 needs --export-xml-flags v2)";
     let bad = |what| error(&path.display().to_string(), what, remedy);
-    if contents.trim_ascii().is_empty() {
-        return Err(bad("the file is empty".into()));
+    if let Some(fault) = super::xml::fault(contents) {
+        return Err(bad(fault));
     }
-    if !contains(contents, b"<topology") {
-        return Err(bad("it is neither hwloc's XML nor saved by farrow: it has no <topology> element".into()));
-    }
-    let objects = hwloc::read(Source::Xml(contents)).map_err(|what| bad(because_of_version(what, contents)))?;
+    let objects = hwloc::read(Source::Xml(contents)).map_err(bad)?;
     assemble(Origin::Xml(PathBuf::from(path)), objects).map_err(bad)
-}
-
-fn contains(contents: &[u8], word: &[u8]) -> bool {
-    contents.windows(word.len()).any(|window| window == word)
-}
-
-/// Names the version of the file where it is one that hwloc 2 cannot know.
-fn because_of_version(what: String, contents: &[u8]) -> String {
-    let text = String::from_utf8_lossy(contents);
-    let version = text.split_once("<topology").and_then(|(_, rest)| {
-        let (tag, _) = rest.split_once('>')?;
-        tag.split_once("version=\"")?.1.split_once('"')
-    });
-    match version {
-        Some((version, _)) if !version.starts_with("2.") && !version.starts_with("1.") => {
-            format!("{what}: its version is {version}")
-        }
-        _ => what,
-    }
 }
 
 fn synthetic(text: &str) -> std::result::Result<Topology, String> {
