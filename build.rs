@@ -7,8 +7,9 @@ const HWLOC_OLDEST: &str = "2.1";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // `hwloc2` links the library; this probe only asks whether it will find it.
-    let probe = pkg_config::Config::new().atleast_version(HWLOC_OLDEST).cargo_metadata(false).probe("hwloc");
+    // `hwloc2` asks for the library to be linked too, but only if it found it when it was built: cargo does not ask it
+    // again after the library was installed.
+    let probe = pkg_config::Config::new().atleast_version(HWLOC_OLDEST).probe("hwloc");
     if let Err(error) = probe {
         println!("cargo::error={}", remedy(&error));
     }

@@ -78,14 +78,6 @@ pub fn read(source: Source<'_>) -> Result<Objects, String> {
     Ok(handle.objects())
 }
 
-/// hwloc's XML of this machine, as `lstopo --of xml` writes it.
-///
-/// # Errors
-/// What hwloc had against it, in words.
-pub fn host_xml() -> Result<Vec<u8>, String> {
-    Handle::open(Source::Host)?.xml()
-}
-
 /// The version of the library that runs, such as `2.9`.
 pub fn version() -> String {
     // SAFETY: takes nothing and reads a constant.
@@ -217,20 +209,6 @@ impl Handle {
             unsafe { c::hwloc_distances_release(self.0, matrix) }
         }
         found
-    }
-
-    fn xml(&self) -> Result<Vec<u8>, String> {
-        let (mut text, mut length) = (ptr::null_mut(), 0);
-        // SAFETY: loaded in `open`; the two places receive a buffer of `length` bytes that is ours to free.
-        if unsafe { c::hwloc_topology_export_xmlbuffer(self.0, &mut text, &mut length, 0) } != 0 || text.is_null() {
-            return Err("hwloc cannot write XML".into());
-        }
-        // SAFETY: the call above succeeded, so `text` has `length` initialised bytes, the last of them a zero.
-        let mut copy = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length.max(0) as usize) }.to_vec();
-        copy.truncate(copy.iter().position(|&byte| byte == 0).unwrap_or(copy.len()));
-        // SAFETY: the buffer came from the export of this topology and is not used after.
-        unsafe { c::hwloc_free_xmlbuffer(self.0, text) }
-        Ok(copy)
     }
 }
 

@@ -1,10 +1,17 @@
 //! What the kernel is asked, and what it answers.
 
 use farrow::{
-    os::{affinity, cgroup, clock::Stopwatch, host},
+    os::{affinity, cgroup, clock::Stopwatch, host, signals::Interrupt},
     topology::Topology,
 };
-use std::{fs, path::Path, thread};
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
 
 /// Binding holds for a thread of its own: the harness's threads stay as they are.
 fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -124,4 +131,43 @@ fn the_host_and_its_use_are_told() {
     assert_eq!(sum, 32 << 20);
     assert!(usage.peak_resident_bytes >= 32 << 20 && usage.user_s > 0.0);
     assert!(stopwatch.seconds() > 0.0);
+}
+
+/// Set in the process that the test below starts of itself.
+const SIGNALLED: &str = "FARROW_TEST_SIGNALLED";
+
+/// The child: says when it listens and when it was told, then waits to be ended.
+fn signalled_child() {
+    let interrupt = Interrupt::install().unwrap();
+    assert_eq!((interrupt.received(), interrupt.exit_code()), (false, None));
+    eprintln!("listening");
+    while !interrupt.received() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    eprintln!("told to exit with {}", interrupt.exit_code().unwrap());
+    thread::sleep(Duration::from_secs(60));
+}
+
+#[test]
+fn the_first_signal_is_noted_and_the_second_ends_the_process() {
+    if std::env::var_os(SIGNALLED).is_some() {
+        return signalled_child();
+    }
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "os::the_first_signal_is_noted_and_the_second_ends_the_process", "--nocapture"])
+            .env(SIGNALLED, "1")
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let send =
+            || assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        assert!(lines.any(|line| line == "listening"));
+        send();
+        assert!(lines.any(|line| line == format!("told to exit with {code}")));
+        send();
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+    }
 }

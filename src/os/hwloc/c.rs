@@ -105,11 +105,4 @@ unsafe extern "C" {
         flags: c_ulong,
     ) -> c_int;
     pub(super) fn hwloc_distances_release(topology: *mut Topology, matrix: *mut Distances);
-    pub(super) fn hwloc_topology_export_xmlbuffer(
-        topology: *mut Topology,
-        text: *mut *mut c_char,
-        length: *mut c_int,
-        flags: c_ulong,
-    ) -> c_int;
-    pub(super) fn hwloc_free_xmlbuffer(topology: *mut Topology, text: *mut c_char);
 }
