@@ -1,7 +1,12 @@
 //! The flags that every command with a setup shares. Flatten [`SettingsArgs`], add the command's own flags with
 //! [`Settings::put`], and check.
 
-use farrow::{config::Settings, error::Result};
+use farrow::{
+    config::{Settings, Setup},
+    error::Result,
+    placement::{Plan, plan},
+    topology::Topology,
+};
 use std::path::PathBuf;
 
 /// A pinning config and what overrides it.
@@ -20,6 +25,17 @@ pub(super) struct SettingsArgs {
     /// Cut a machine of one NUMA node into K, labelled virtual
     #[arg(long, value_name = "K")]
     virtual_nodes: Option<String>,
+    /// Plan for another machine: an hwloc XML file, one written by `farrow topology --save`, or an hwloc synthetic
+    /// description [default: this host]
+    #[arg(long, value_name = "FILE|TEXT")]
+    topology: Option<String>,
+}
+
+/// Settings, checked and resolved on a machine.
+pub(super) struct Resolved {
+    pub(super) setup: Setup,
+    pub(super) topology: Topology,
+    pub(super) plan: Plan,
 }
 
 impl SettingsArgs {
@@ -43,5 +59,15 @@ impl SettingsArgs {
             settings.set(text)?;
         }
         Ok(settings)
+    }
+
+    /// [`SettingsArgs::settings`], checked, and planned for `--topology` or this host.
+    pub(super) fn resolve(&self, flags: &[(&str, &str, Option<String>, &str)]) -> Result<Resolved> {
+        let settings = self.settings(flags)?;
+        let setup = settings.check()?;
+        let machine = self.topology.as_deref().map_or_else(Topology::of_host, Topology::named)?;
+        let topology = machine.with_virtual_nodes(setup.virtual_nodes).map_err(|error| settings.locate(error))?;
+        let plan = plan(&topology, &setup).map_err(|error| settings.locate(error))?;
+        Ok(Resolved { setup, topology, plan })
     }
 }

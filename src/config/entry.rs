@@ -8,6 +8,21 @@ use crate::error::{Error, Result};
 use toml::Value;
 
 impl Settings {
+    /// An error of the plan, with the place where the setting was written whose key its sentence names. Other errors,
+    /// and those about what nobody wrote, come back as they are.
+    pub fn locate(&self, error: Error) -> Error {
+        let Error::Unmet { what, remedy } = error else { return error };
+        let named = |entry: &&Entry| {
+            let key = format!("{}.{}", entry.section, entry.key);
+            let end = |rest: &str| !rest.starts_with(|c: char| c == '_' || c.is_alphanumeric());
+            what.match_indices(&key).any(|(at, _)| end(&what[at + key.len()..]))
+        };
+        match self.entries().iter().rfind(named) {
+            Some(entry) => Error::Setting { origin: entry.origin.clone(), what, remedy },
+            None => Error::Unmet { what, remedy },
+        }
+    }
+
     /// The entry in force for a key.
     pub(super) fn get(&self, section: &str, key: &str) -> Option<&Entry> {
         self.entries().iter().rfind(|entry| entry.section == section && entry.key == key)

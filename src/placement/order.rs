@@ -76,7 +76,8 @@ fn nodes_in_order(topology: &Topology, order: &WorkerOrder) -> Result<Vec<Option
             if topology.cpus.iter().any(|cpu| cpu.usable && cpu.node.is_some() && nodes.contains(&cpu.node)) {
                 return Ok(nodes);
             }
-            let what = format!("workers.order leaves out nodes {} and no usable cpu is left", cpulist::format(left_out));
+            let what =
+                format!("workers.order leaves out nodes {} and no usable cpu is left", cpulist::format(left_out));
             Err(Error::unmet(what, "leave out fewer nodes"))
         }
         WorkerOrder::Nodes(named) => {

@@ -3,7 +3,7 @@
 use farrow::config::{
     Constraint, Count, ExchangeKind, Granularity, L2, MethodKind, OrderKind, Settings, Setup, StepKind, WorkerOrder,
 };
-use farrow::error::Error;
+use farrow::{error::Error, placement::plan, topology::Topology};
 
 fn read(text: &str) -> Result<Setup, Error> {
     let mut settings = Settings::new();
@@ -157,4 +157,15 @@ fn the_config_of_the_design_is_read_as_meant() {
     assert_eq!(setup.exchange, Some(ExchangeKind::Average { every: Some(64) }));
     assert_eq!(setup.problem.constraint, Constraint::Box { lo: -1.0, hi: 2.5 });
     assert_eq!(setup.problem.l2, L2::Value(0.25));
+}
+
+#[test]
+fn an_unmet_plan_names_the_line_that_asked_for_it() {
+    let mut settings = Settings::new();
+    settings.text("epyc.toml", "\n[workers]\ncpus = \"0-3,96\"\n").unwrap();
+    let topology = Topology::from_synthetic("pack:2 [numa] core:4 pu:1").unwrap();
+    let error = plan(&topology, &settings.check().unwrap()).unwrap_err();
+    let message = settings.locate(error).to_string();
+    assert!(message.starts_with("epyc.toml:3: workers.cpus lists cpu 96"), "{message}");
+    assert!(message.contains("0-7"), "{message}");
 }
