@@ -14,6 +14,10 @@ pub(super) fn fault(contents: &[u8]) -> Option<String> {
     if !(version.is_empty() || version.starts_with("1.") || version.starts_with("2.")) {
         return Some(format!("its version is {version}, and this program's hwloc reads 1.x and 2.x"));
     }
+    let is_node = |tag: Tag<'_>| tag.attributes().any(|attribute| attribute == ("type", "NUMANode"));
+    if version.starts_with("2.") && !tags(&text, "<object").any(is_node) {
+        return Some("it has no NUMA node, and files of hwloc 2 have at least one".into());
+    }
     tags(&text, "<object").find_map(|tag| {
         let has = |wanted: &str| tag.attributes().any(|(name, _)| name == wanted);
         // hwloc 2.9 crashes where the complete set is missing (it writes both, always).

@@ -303,7 +303,8 @@ fn eight_gibibytes_open_in_milliseconds_and_are_still_checked() {
         (0..4096_u64).flat_map(|k| [k * 256, k << 18]).flat_map(|value| value.to_le_bytes()).collect();
     let lengths = [8 * ((1 << 20) + 1), 4 << 30, 4 << 30, 8 << 20, spans.len() as u64];
     let zeros = crc32fast::hash(&vec![0; 1 << 20]);
-    let mut checksums: Vec<u32> = lengths.iter().flat_map(|length| vec![zeros; length.div_ceil(1 << 20) as usize]).collect();
+    let mut checksums: Vec<u32> =
+        lengths.iter().flat_map(|length| vec![zeros; length.div_ceil(1 << 20) as usize]).collect();
     checksums[8] = crc32fast::hash(&[0; 8]);
     *checksums.last_mut().unwrap() = crc32fast::hash(&spans);
     let checksums: Vec<u8> = checksums.iter().flat_map(|checksum| checksum.to_le_bytes()).collect();

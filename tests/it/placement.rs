@@ -8,7 +8,7 @@ use farrow::{
     topology::Topology,
 };
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 fn machine(text: &str) -> Topology {
     Topology::from_synthetic(text).unwrap()
@@ -310,6 +310,52 @@ fn what_workers_of_a_node_without_memory_use_lives_on_the_nearest_that_has_some(
         plan.warnings
     );
     assert!(plan.warnings.iter().any(|warning| warning.contains("cpuset allows") && warning.contains("node 3")));
+}
+
+/// A machine of tests/it/machines.
+fn kept(name: &str) -> Topology {
+    Topology::from_xml(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/machines").join(name)).unwrap()
+}
+
+/// OS numbers of the node of each shard's workers, and of the node it lives on.
+fn shard_nodes(topology: &Topology, plan: &Plan) -> Vec<(u32, u32)> {
+    let os = |node: Option<usize>| topology.nodes[node.unwrap()].os;
+    plan.shards.iter().map(|shard| (os(plan.workers[shard.workers[0]].node), os(shard.node))).collect()
+}
+
+#[test]
+fn data_of_a_memoryless_node_live_where_the_kernel_puts_a_first_touch() {
+    // In that virtual machine a page first touched on node 1 came to lie on node 0, at distance 15, not on node 2.
+    let topology = kept("memoryless.xml");
+    let made = plan(&topology, &Setup::default()).unwrap();
+    assert_eq!(shard_nodes(&topology, &made), [(0, 0), (1, 0), (2, 2)]);
+    assert_eq!(made.warnings.len(), 1, "{:?}", made.warnings);
+}
+
+#[test]
+fn a_node_that_is_only_memory_gets_no_worker() {
+    let topology = kept("cxl-hmat.xml");
+    let made = plan(&topology, &Setup::default()).unwrap();
+    assert_eq!(shard_nodes(&topology, &made), [(0, 0), (1, 1)]);
+    assert_eq!(made.warnings, Vec::<String>::new());
+    let named = setup(|setup| setup.workers.order = WorkerOrder::Nodes(vec![2]));
+    assert!(refusal(&topology, &named).contains("node 2, whose cpus count as those of node 0"));
+    let offline = kept("offline.xml");
+    assert_eq!(plan(&offline, &Setup::default()).unwrap().shards.len(), 3);
+    let named = setup(|setup| setup.workers.order = WorkerOrder::Nodes(vec![3]));
+    assert!(refusal(&offline, &named).contains("node 3, which has no cpu"));
+}
+
+#[test]
+fn a_cpuset_that_allows_cpus_of_one_node_and_memory_of_another_is_obeyed() {
+    let topology = kept("cgroup-cross.xml");
+    let made = plan(&topology, &Setup::default()).unwrap();
+    assert_eq!(cpus(&made), [1, 2]);
+    assert_eq!(shard_nodes(&topology, &made), [(0, 1), (1, 1)]);
+    let warned = |words: &str| made.warnings.iter().any(|warning| warning.contains(words));
+    assert!(
+        warned("leaves 2 of 4 cpus: 1-2") && warned("node 0 has workers and has no memory that the cpuset allows")
+    );
 }
 
 #[test]

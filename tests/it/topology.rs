@@ -169,16 +169,19 @@ fn a_description_of_too_many_cpus_is_refused_before_it_fills_the_memory() {
 fn a_bad_file_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let good = r#"<topology version="2.0"><object type="Machine" os_index="0" cpuset="0x1"#;
-    let incomplete =
-        format!("{good}\" complete_cpuset=\"0x1\">\n<object type=\"PU\" cpuset=\"0x1\"/></object></topology>");
-    let cases: [(&str, &[u8], &str); 10] = [
+    let incomplete = format!(
+        "{good}\" complete_cpuset=\"0x1\"><object type=\"NUMANode\"/>\n<object type=\"PU\" cpuset=\"0x1\"/></object></topology>"
+    );
+    let cut = format!("{good}\" complete_cpuset=\"0x1\"><object type=\"NUMANode\"");
+    let cases: [(&str, &[u8], &str); 11] = [
         // hwloc 2.9 crashes on it.
         ("incomplete.xml", incomplete.as_bytes(), "line 2: an object has a cpuset and no complete_cpuset"),
         ("empty.xml", b"", "empty"),
         ("blank.xml", b"\n \n", "empty"),
         ("garbage.xml", b"\x00\xff\xfegarbage", "<topology"),
         ("other.xml", b"<?xml version=\"1.0\"?><html></html>", "<topology"),
-        ("cut.xml", good.as_bytes(), "hwloc"),
+        ("cut.xml", cut.as_bytes(), "hwloc cannot parse it"),
+        ("nodeless.xml", good.as_bytes(), "no NUMA node"),
         ("three.xml", b"<topology version=\"3.0\"><object type=\"Machine\"/></topology>", "version is 3.0"),
         ("bare.xml", b"<topology version=\"2.0\"></topology>", "hwloc"),
         ("other.json", b"{\"a\": 1}", "saved by farrow"),

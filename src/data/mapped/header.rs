@@ -165,7 +165,9 @@ impl Header {
         };
         if columns > 1 << 32 || (dense && (columns == 0 || rows.checked_mul(columns) != Some(nonzeros))) {
             let form = if dense { "dense" } else { "sparse" };
-            return Err(damaged(format!("{rows} rows, {columns} columns and {nonzeros} {form} entries do not fit")));
+            return Err(damaged(format!(
+                "{rows} rows, {columns} columns and {nonzeros} {form} entries do not fit"
+            )));
         }
         let shape = Shape { rows: rows as usize, columns: columns as usize, nonzeros, dense };
         let entry = |k: usize| &page[TABLE + k * ENTRY_BYTES..][..ENTRY_BYTES];
@@ -199,7 +201,10 @@ fn identify(bytes: &[u8]) -> Result<&[u8], Fault> {
     let order: [u8; 4] = page[8..12].try_into().unwrap_or_default();
     if order == ORDER_MARK.to_be_bytes() || (order == ORDER_MARK.to_le_bytes() && cfg!(target_endian = "big")) {
         let what = format!("byte order mark {order:02x?}: the file or this machine is big-endian");
-        return Err(Fault { what, remedy: "files of this form are little-endian, written and read on such machines" });
+        return Err(Fault {
+            what,
+            remedy: "files of this form are little-endian, written and read on such machines",
+        });
     }
     let (version, crc) = (u32_at(page, 12), u32_at(page, CRC_AT));
     if version != VERSION {
@@ -210,7 +215,9 @@ fn identify(bytes: &[u8]) -> Result<&[u8], Fault> {
     zeroed[CRC_AT..CRC_AT + 4].fill(0);
     let found = crc32fast::hash(&zeroed);
     if found != crc {
-        return Err(damaged(format!("the header (bytes 0 to 4095) has checksum {crc:08x} written and {found:08x} found")));
+        return Err(damaged(format!(
+            "the header (bytes 0 to 4095) has checksum {crc:08x} written and {found:08x} found"
+        )));
     }
     Ok(page)
 }

@@ -79,7 +79,8 @@ pub(super) fn decode(path: &Path, shape: Shape, begins: &[[u64; 2]]) -> Result<V
                 spans.push(BlockSpan { first_row: row as usize, rows: rows as usize, nonzeros });
             }
             _ => {
-                let what = format!("block {k} of the list of blocks goes from row {row}, entry {entry} to {next:?}");
+                let what =
+                    format!("block {k} of the list of blocks goes from row {row}, entry {entry} to {next:?}");
                 return Err(Error::data(path, None, what, DAMAGED));
             }
         }
