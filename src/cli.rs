@@ -8,6 +8,7 @@ mod data;
 mod evaluate;
 mod plan;
 mod predict;
+mod reading;
 mod settings;
 mod solve;
 mod topology;

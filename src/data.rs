@@ -5,16 +5,25 @@ use crate::{error::Result, os::memory::Pages};
 use serde::Serialize;
 use std::path::PathBuf;
 
+mod delimited;
+mod format;
 mod input;
 mod libsvm;
 pub mod mapped;
+mod matrix_market;
 mod memory;
+mod npy;
 mod number;
+mod overlay;
+mod per_row;
 mod reading;
 mod slabs;
+mod turn;
 
+pub use format::Format;
 pub use memory::{InMemory, from_dense, from_rows};
-pub use reading::{Duplicates, IndexBase, ReadOptions, read};
+use reading::DUPLICATES;
+pub use reading::{Duplicates, IndexBase, LabelColumn, ReadOptions, read, read_from};
 
 /// The size of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -20,12 +20,19 @@ enum Compression {
 pub(super) struct Input {
     path: PathBuf,
     compression: Option<Compression>,
-    head: Cursor<Vec<u8>>,
+    /// Whether `path` can be opened again.
+    file: bool,
+    head: Vec<u8>,
+    /// How much of `head` is done with.
+    at: usize,
     rest: Box<dyn Read + Send>,
 }
 
 /// How much of the beginning is looked at.
-const HEAD: u64 = 64 << 10;
+const HEAD_BYTES: usize = 64 << 10;
+
+/// A line longer than this is no text that anybody wrote.
+pub(super) const LINE_BYTES_MAX: usize = 2 << 30;
 
 impl Input {
     /// Opens `path`; `-` is standard input.
@@ -33,12 +40,12 @@ impl Input {
     /// # Errors
     /// A file that cannot be opened or read, or a compressed one that is damaged at its beginning.
     pub(super) fn open(path: &Path) -> Result<Input> {
-        let raw: Box<dyn Read + Send> = if path == Path::new("-") {
-            Box::new(io::stdin())
-        } else {
-            Box::new(File::open(path).map_err(|e| Error::io("read", path, e))?)
-        };
-        Input::from_reader(path, raw)
+        if path == Path::new("-") {
+            return Input::from_reader(path, Box::new(io::stdin()));
+        }
+        let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
+        let plain = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        Ok(Input { file: plain, ..Input::from_reader(path, Box::new(file))? })
     }
 
     /// The same for any stream of bytes; `path` is its name in messages.
@@ -52,7 +59,7 @@ impl Input {
             _ => None,
         };
         let raw = Cursor::new(magic).chain(raw);
-        let mut rest: Box<dyn Read + Send> = match compression {
+        let rest: Box<dyn Read + Send> = match compression {
             None => Box::new(raw),
             Some(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(raw)),
             Some(Compression::Xz) => Box::new(liblzma::read::XzDecoder::new_multi_decoder(raw)),
@@ -60,16 +67,60 @@ impl Input {
                 Box::new(zstd::stream::read::Decoder::new(raw).map_err(|e| Error::io("read", path, e))?)
             }
         };
-        let mut head = Vec::new();
-        let looked = rest.by_ref().take(HEAD).read_to_end(&mut head);
-        let input = Input { path: path.to_path_buf(), compression, head: Cursor::new(head), rest };
-        looked.map_err(|e| input.fault(e))?;
+        let mut input = Input { path: path.to_path_buf(), compression, file: false, head: Vec::new(), at: 0, rest };
+        input.look_further(HEAD_BYTES)?;
+        if input.head.starts_with(b"\xef\xbb\xbf") {
+            input.at = 3;
+        }
         Ok(input)
     }
 
-    /// The first 64 KiB, or all there is.
+    /// What is next, at least 64 KiB unless there is less, without the byte order mark of UTF-8.
     pub(super) fn head(&self) -> &[u8] {
-        self.head.get_ref()
+        &self.head[self.at..]
+    }
+
+    /// Reads `bytes` more into the head; whether there was anything.
+    fn look_further(&mut self, bytes: usize) -> Result<bool> {
+        let looked = self.rest.by_ref().take(bytes as u64).read_to_end(&mut self.head);
+        looked.map(|count| count > 0).map_err(|e| self.fault(e))
+    }
+
+    /// How many bytes of the head, from `from` on, make up a whole record: `find` gives the end of the first record
+    /// in a text, if it is in it. All there is where the last record is not ended.
+    ///
+    /// # Errors
+    /// A read that fails.
+    pub(super) fn record(&mut self, from: usize, find: fn(&[u8]) -> Option<usize>) -> Result<usize> {
+        loop {
+            let text = &self.head()[from..];
+            if let Some(end) = find(text) {
+                return Ok(end);
+            }
+            let length = text.len();
+            if length > LINE_BYTES_MAX {
+                return Err(self.too_long());
+            }
+            if !self.look_further(length.max(HEAD_BYTES))? {
+                return Ok(length);
+            }
+        }
+    }
+
+    /// Drops `count` bytes of the head: they will not be read again.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.at += count;
+    }
+
+    /// A line of more than [`LINE_BYTES_MAX`].
+    pub(super) fn too_long(&self) -> Error {
+        let what = format!("a line of more than {LINE_BYTES_MAX} bytes");
+        Error::data(&self.path, None, what, "is this a text file? end each row by a line end")
+    }
+
+    /// Whether the bytes are those of a file that can be mapped.
+    pub(super) fn is_plain_file(&self) -> bool {
+        self.file && self.compression.is_none()
     }
 
     /// Its name in messages.
@@ -92,9 +143,13 @@ impl Input {
 
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.head.read(buffer)? {
-            0 => self.rest.read(buffer),
-            count => Ok(count),
+        if self.at < self.head.len() {
+            let count = (&self.head[self.at..]).read(buffer)?;
+            self.at += count;
+            return Ok(count);
         }
+        self.head = Vec::new();
+        self.at = 0;
+        self.rest.read(buffer)
     }
 }

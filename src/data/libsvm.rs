@@ -1,10 +1,11 @@
 //! LIBSVM and SVMlight text: a row a line, `label [qid:N] index:value index:value … [# comment]`.
 
 use super::{
-    Duplicates, IndexBase, ReadOptions,
+    DUPLICATES, Duplicates, IndexBase, ReadOptions,
     input::Input,
     memory::{InMemory, SparseBuilder},
     number::{decimal, integer},
+    per_row,
     slabs::{self, Fault},
 };
 use crate::{
@@ -58,6 +59,9 @@ pub(super) fn read(input: Input, options: &ReadOptions, threads: usize) -> Resul
     }
     if labels.is_empty() {
         return Err(Error::data(&path, None, "no rows", ACCEPTED));
+    }
+    if let Some(replaced) = per_row::labels(options, labels.len(), threads)? {
+        labels = replaced;
     }
     Ok(InMemory::new(&path, blocks, labels, base, seen.max(options.columns.unwrap_or(0))))
 }
@@ -248,8 +252,6 @@ impl Rules {
         Ok(())
     }
 }
-
-const DUPLICATES: &str = "an index stands once in a line; `--duplicates sum` or `--duplicates last` merges them";
 
 fn end_of_line(text: &[u8], at: usize) -> usize {
     memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)

@@ -44,11 +44,6 @@ impl InMemory {
         let blocks = blocks.into_iter().map(|block| Mutex::new(Some(block))).collect();
         InMemory { path: path.to_path_buf(), shape, spans, blocks, labels, base }
     }
-
-    /// The labels, to be set from a file of their own.
-    pub(super) fn set_labels(&mut self, labels: Vec<f64>) {
-        self.labels = labels;
-    }
 }
 
 impl Source for InMemory {

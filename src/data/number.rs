@@ -6,8 +6,8 @@
 //! `f32` is right unless it lies within those 2 units of the midpoint of two `f32`; then, and for anything longer,
 //! the slow and exact parser decides.
 
-/// Bytes that a scanner may look at past the end of the text: every text that is scanned is padded with this many
-/// line ends.
+/// Line ends that follow a text that is scanned in place, so that eight bytes can be loaded anywhere in it and a scan
+/// needs no test for its end. A short text such as one field needs no padding, it is only slower.
 pub(super) const PADDING: usize = 16;
 
 /// A decimal that was scanned and not yet rounded.
@@ -33,8 +33,14 @@ const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_00
 fn eight(text: &[u8], at: usize) -> u64 {
     match text.get(at..at + 8) {
         Some(bytes) => u64::from_le_bytes(bytes.try_into().expect("eight bytes")),
-        None => 0,
+        None => last(text, at),
     }
+}
+
+/// The fewer than eight bytes that are left, zeros after them.
+#[cold]
+fn last(text: &[u8], at: usize) -> u64 {
+    text.get(at..).unwrap_or_default().iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte))
 }
 
 /// The value of the digits that `word` (eight characters, the first lowest) begins with, and how many they are.
@@ -174,6 +180,13 @@ impl Decimal {
     }
 }
 
+/// A field that holds one number and blanks: the number.
+pub(super) fn field(text: &[u8]) -> Option<(Decimal, &[u8])> {
+    let text = text.trim_ascii();
+    let number = decimal(text, 0)?;
+    (number.end == text.len()).then_some((number, text))
+}
+
 /// The exact parser, for a number that [`decimal`] has found well formed.
 #[cold]
 fn slow<T: fast_float2::FastFloat>(text: &[u8], start: usize, end: usize) -> Option<T> {
@@ -187,8 +200,11 @@ mod tests {
 
     fn scan(number: &str) -> Option<(f32, f64, usize)> {
         let mut text = number.as_bytes().to_vec();
+        let short = decimal(&text, 0).map(|d| (d.f32(&text, 0), d.f64(&text, 0), d.end));
         text.resize(text.len() + PADDING, b'\n');
-        decimal(&text, 0).map(|d| (d.f32(&text, 0), d.f64(&text, 0), d.end))
+        let padded = decimal(&text, 0).map(|d| (d.f32(&text, 0), d.f64(&text, 0), d.end));
+        assert_eq!(short, padded, "{number}");
+        padded
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Text parsed on all threads at once, never held whole: the stream is cut at line ends into slabs of a few MiB, each
 //! thread fetches the next slab under a lock and parses it outside, and the parts are put in order at the end.
 
-use super::{input::Input, number::PADDING};
+use super::{
+    input::{Input, LINE_BYTES_MAX},
+    number::PADDING,
+};
 use crate::error::{Error, Result};
 use memchr::{memchr, memrchr};
 use std::{
@@ -10,9 +13,6 @@ use std::{
     sync::{Mutex, PoisonError},
     thread,
 };
-
-/// A line longer than this is no text that anybody wrote.
-const LINE_BYTES_MAX: usize = 2 << 30;
 
 /// What is wrong on a line of a slab.
 #[derive(Debug)]
@@ -47,6 +47,24 @@ pub(super) fn outside_quotes(text: &[u8]) -> Option<usize> {
         }
     }
     cut
+}
+
+/// The first line end of `text`, as a length.
+pub(super) fn first_line_end(text: &[u8]) -> Option<usize> {
+    memchr(b'\n', text).map(|at| at + 1)
+}
+
+/// The first line end outside double quotes, as a length.
+pub(super) fn first_outside_quotes(text: &[u8]) -> Option<usize> {
+    let mut quoted = false;
+    for at in memchr::memchr2_iter(b'"', b'\n', text) {
+        match text[at] {
+            b'"' => quoted = !quoted,
+            _ if !quoted => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
 }
 
 struct Stream {

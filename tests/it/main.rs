@@ -10,5 +10,6 @@ mod model;
 mod os;
 mod placement;
 mod prox;
+mod readers;
 mod shared;
 mod topology;
