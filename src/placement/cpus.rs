@@ -22,7 +22,12 @@ pub(super) fn chosen(topology: &Topology, workers: &Workers) -> Result<Vec<usize
     }
     match workers.count {
         Count::On(ref cpus) => listed(topology, cpus, workers),
-        Count::At(ref locations) => location::chosen(topology, locations),
+        Count::At(ref locations) => {
+            let chosen = location::chosen(topology, locations)?;
+            check_nodes(topology, &chosen, workers)?;
+            check_siblings(topology, &chosen, workers.smt)?;
+            Ok(chosen)
+        }
         Count::Cores => in_order(topology, workers, |there| there.cores),
         Count::Cpus => in_order(topology, workers, |there| there.cpus),
         Count::Exactly(count) => in_order(topology, workers, |_| count),
@@ -102,9 +107,9 @@ fn usable(topology: &Topology, os: u32, place: Option<usize>) -> Result<usize> {
     }
 }
 
-/// `order = "node:…"` holds for a list too: a cpu elsewhere contradicts it.
+/// An `order` that names nodes holds for cpus that are named too: one elsewhere contradicts it.
 fn check_nodes(topology: &Topology, chosen: &[usize], workers: &Workers) -> Result<()> {
-    if !matches!(workers.order, WorkerOrder::Nodes(_)) {
+    if matches!(workers.order, WorkerOrder::Compact | WorkerOrder::Scatter) {
         return Ok(());
     }
     let all = Workers { smt: Smt::Last, ..workers.clone() };
@@ -113,22 +118,22 @@ fn check_nodes(topology: &Topology, chosen: &[usize], workers: &Workers) -> Resu
         None => Ok(()),
         Some(&place) => {
             let os = topology.cpus[place].os;
-            let what = format!("workers.cpus lists cpu {os}, which is on no node that workers.order names");
+            let what = format!("the workers are to have cpu {os}, which is on no node that workers.order leaves");
             Err(Error::unmet(what, "leave one of the two out"))
         }
     }
 }
 
-/// `smt = "never"` holds for a list too: two cpus of a core contradict it.
+/// `smt = "never"` holds for cpus that are named too: two of a core contradict it.
 fn check_siblings(topology: &Topology, chosen: &[usize], smt: Smt) -> Result<()> {
     let mut first_on: Vec<Option<u32>> = vec![None; topology.cores.len()];
     for cpu in chosen.iter().map(|&place| &topology.cpus[place]).filter(|_| smt == Smt::Never) {
         if let Some(sibling) = first_on[cpu.core].replace(cpu.os) {
             let what = format!(
-                "workers.cpus lists cpus {sibling} and {}, siblings of one core, with workers.smt = \"never\"",
+                "the workers are to have cpus {sibling} and {}, siblings of one core, with workers.smt = \"never\"",
                 cpu.os
             );
-            return Err(Error::unmet(what, "list one of them, or set workers.smt to \"last\""));
+            return Err(Error::unmet(what, "name one of them, or set workers.smt to \"last\""));
         }
     }
     Ok(())

@@ -252,6 +252,8 @@ fn a_list_that_contradicts_another_setting_is_refused() {
     let mut elsewhere = setup(|setup| setup.workers.count = Count::On(vec![0, 4]));
     elsewhere.workers.order = WorkerOrder::Nodes(vec![0]);
     assert!(refusal(&topology, &elsewhere).contains("cpu 4"));
+    elsewhere.workers.order = WorkerOrder::NodesExcept(vec![1]);
+    assert!(refusal(&topology, &elsewhere).contains("cpu 4"));
     assert!(refusal(&topology, &setup(|setup| setup.virtual_nodes = 2)).contains("virtual_nodes is 2"));
 }
 
