@@ -1,6 +1,8 @@
 //! Data: a [`Source`] yields blocks of rows, from a text file parsed on all workers or from the mapped binary form;
 //! `shard.rs` copies them to where the plan wants them. Checked once, read-only from then on.
 
+pub mod matrix;
+
 use crate::{error::Result, os::memory::Pages};
 use serde::Serialize;
 use std::path::PathBuf;

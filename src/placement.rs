@@ -9,6 +9,7 @@ mod describe;
 mod groups;
 pub mod location;
 mod order;
+pub mod team;
 mod warnings;
 
 pub use groups::default_granularity;

@@ -1,66 +1,327 @@
-//! What a run leads to.
+//! From values to a fitted model: the only place where settings become types. Above it nothing is generic over an axis;
+//! below it nothing matches on settings.
 
 use crate::{
     checkpoint::Checkpoint,
-    data::Shape,
+    config::{CellKind, ExchangeKind, Granularity, MergeKind, MethodKind, Runner, Setup},
+    data::{
+        Data, Shape,
+        matrix::{Dense, Matrix, Sparse},
+    },
+    error::{Error, Result},
+    exchange::Exchange,
+    method::{Bcd, Dual, Hogwild, Method},
     model::Model,
-    os::affinity::Binding,
-    placement::Label,
-    trace::{CertificateKind, Sample, StopReason},
+    objective::{Frame, certificate},
+    os::{affinity::Binding, clock::Stopwatch},
+    placement::{Label, Plan},
+    run::{Ended, Form, Limits, Task, interleaved, threads},
+    store::{Plain, Replica, Shared},
+    sync::{Locked, Lossless, Lossy, SharedF32, SharedF64},
+    trace::{Begun, CertificateKind, Observer, Sample, StopReason},
 };
 
-/// A finished run.
-#[derive(Clone, Debug)]
+mod auto;
+mod begin;
+mod labels;
+mod place;
+mod search;
+
+/// Where a run starts, and who may stop it.
+#[derive(Default)]
+pub struct Start<'a> {
+    /// A model to start from.
+    pub warm: Option<Model>,
+    /// A run to go on with; takes precedence over `warm`.
+    pub resume: Option<Checkpoint>,
+    /// Asked now and then by worker 0, and at every epoch's end: whether to stop at the next sample.
+    pub interrupted: Option<&'a (dyn Fn() -> bool + Sync)>,
+}
+
+/// Seconds by phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seconds {
+    /// Reading the data, told by who read them.
+    pub load: f64,
+    /// Copying the data and making the parameters where the plan wants them.
+    pub place: f64,
+    /// Updates and exchanges, the search for a step included.
+    pub solve: f64,
+    /// Objectives and certificates.
+    pub evaluate: f64,
+}
+
+/// A fitted model and how it was come by.
+#[derive(Debug)]
 pub struct Outcome {
-    /// The fitted model, in the scale of the input.
+    /// The model, in the scale of the input.
     pub model: Model,
-    /// Every sample, in order.
+    /// One sample an epoch.
     pub samples: Vec<Sample>,
     /// Why it stopped.
     pub stop: StopReason,
-    /// Which certificate it has.
+    /// What kind of certificate it has.
     pub certificate: CertificateKind,
     /// F(x).
     pub objective: f64,
-    /// P − D, where there is a dual.
+    /// P − D.
     pub gap: Option<f64>,
-    /// (P − D)/max(|P|, 1e-300), where there is a dual.
+    /// (P − D)/max(|P|, 1e-300).
     pub gap_relative: Option<f64>,
-    /// The relative certificate, of either kind.
+    /// The relative certificate, of whichever kind.
     pub certificate_value: f64,
-    /// Epochs done.
+    /// Epochs done, earlier processes of a resumed run included.
     pub epochs: f64,
-    /// Updates written.
+    /// Updates written, likewise.
     pub updates: u64,
     /// Where the time went.
     pub seconds: Seconds,
-    /// Nonzeros worked on a second of solving, all workers.
+    /// Entries of the data visited a second of solving, all workers together.
     pub nonzeros_per_s: f64,
-    /// The method's name.
+    /// The method.
     pub method: &'static str,
     /// Why this method.
     pub why: String,
-    /// The size of the data.
+    /// The data's size.
     pub shape: Shape,
     /// How the figures were got.
     pub label: Label,
-    /// For every worker, the cpus asked for and the cpus granted.
+    /// What each worker's thread was bound to: requested and actual.
     pub placed: Vec<Binding>,
     /// What a person should know.
     pub warnings: Vec<String>,
-    /// The state at the end, to go on from.
+    /// The state at the end, for `--checkpoint`.
     pub checkpoint: Checkpoint,
+    /// γ₀, where the method has a step.
+    pub step_initial: Option<f64>,
 }
 
-/// Where the time of a run went, in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seconds {
-    /// Reading the data.
-    pub load: f64,
-    /// Cutting them into shards and copying those to where they live.
-    pub place: f64,
-    /// Solving, without evaluation.
-    pub solve: f64,
-    /// Evaluating objective and certificate.
-    pub evaluate: f64,
+/// Fits a model.
+///
+/// # Errors
+/// Settings that do not fit the data or each other ([`Error::Unmet`]); labels that are not two classes, damaged blocks
+/// ([`Error::Data`]); a checkpoint of another run; whatever the observer reports.
+pub fn solve(
+    data: Data,
+    setup: &Setup,
+    plan: &Plan,
+    start: Start<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let shape = data.source.shape();
+    if shape.rows == 0 {
+        return Err(Error::data(&data.path, None, "the file has no rows", "Give at least one row."));
+    }
+    let choice = auto::choose(setup, &shape)?;
+    let fit = Fit { setup, plan, shape, choice };
+    if shape.dense {
+        fit.with_data::<Dense>(data, start, observer)
+    } else {
+        fit.with_data::<Sparse>(data, start, observer)
+    }
+}
+
+/// What is known before the data are placed.
+struct Fit<'a> {
+    setup: &'a Setup,
+    plan: &'a Plan,
+    shape: Shape,
+    choice: auto::Choice,
+}
+
+/// What is known once they are.
+struct Placed<'a, D> {
+    shards: crate::shard::Shards<D>,
+    frame: Frame,
+    column_scale: Vec<f64>,
+    template: Model,
+    identity: String,
+    bound: Vec<Binding>,
+    seconds: f64,
+    start: Start<'a>,
+}
+
+impl Fit<'_> {
+    fn with_data<D: place::Columns>(
+        self,
+        data: Data,
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let clock = Stopwatch::start();
+        let mut placed = self.place::<D>(&data, start)?;
+        placed.seconds = clock.seconds();
+        let (frame, prox) = (&placed.frame, placed.frame.prox);
+        match self.choice.method {
+            MethodKind::Hogwild => {
+                let nonzeros = placed.shards.nonzeros();
+                let (rows, columns) = (frame.rows, frame.columns);
+                let method =
+                    Hogwild::new(prox, rows, columns, nonzeros, frame.total_weight, frame.private_constant);
+                self.with_method(&method, placed, observer)
+            }
+            MethodKind::Dual { .. } => {
+                let method = Dual::new(prox, frame.total_weight);
+                self.with_method(&method, placed, observer)
+            }
+            MethodKind::Bcd => {
+                let method = Bcd::new(frame.loss.curvature());
+                self.with_method(&method, placed, observer)
+            }
+            MethodKind::Auto => unreachable!("auto has chosen"),
+        }
+    }
+
+    fn with_method<D: Matrix, M: Method>(
+        &self,
+        method: &M,
+        placed: Placed<'_, D>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let parameters = &self.setup.parameters;
+        use {CellKind::*, MergeKind as Merge};
+        match (self.plan.granularity, parameters.cell, parameters.merge) {
+            (Granularity::Core, F64, _) => self.with_store::<D, M, Plain<f64>>(method, placed, observer),
+            (Granularity::Core, F32, _) => self.with_store::<D, M, Plain<f32>>(method, placed, observer),
+            (_, F64, Merge::Lossy) => self.with_store::<D, M, Shared<SharedF64, Lossy>>(method, placed, observer),
+            (_, F64, Merge::Lossless) => {
+                self.with_store::<D, M, Shared<SharedF64, Lossless>>(method, placed, observer)
+            }
+            (_, F64, Merge::Locked) => self.with_store::<D, M, Shared<SharedF64, Locked>>(method, placed, observer),
+            (_, F32, Merge::Lossy) => self.with_store::<D, M, Shared<SharedF32, Lossy>>(method, placed, observer),
+            (_, F32, Merge::Lossless) => {
+                self.with_store::<D, M, Shared<SharedF32, Lossless>>(method, placed, observer)
+            }
+            (_, F32, Merge::Locked) => self.with_store::<D, M, Shared<SharedF32, Locked>>(method, placed, observer),
+        }
+    }
+
+    fn with_store<D: Matrix, M: Method, R: Replica>(
+        &self,
+        method: &M,
+        placed: Placed<'_, D>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let form = self.form();
+        let width = if form == Form::Columns { placed.frame.rows } else { placed.frame.columns };
+        let mut clock = Stopwatch::start();
+        let replicas = self.replicas::<R>(width);
+        let seconds_place = placed.seconds + clock.lap();
+        let step = self.step(&placed);
+        let seconds_search = clock.lap();
+        let from = self.begin(&placed, &replicas, form)?;
+        let interrupted = placed.start.interrupted.unwrap_or(&|| false);
+        let exchange = self.exchange();
+        let task = Task {
+            shards: &placed.shards,
+            frame: &placed.frame,
+            replicas: &replicas,
+            method,
+            form,
+            plan: self.plan,
+            order: self.setup.order,
+            exchange: Exchange::new(exchange),
+            step,
+            seed: self.setup.seed,
+            limits: self.limits(),
+            certificate: certificate::kind(&placed.frame.prox),
+            drifts: form != Form::Primal && self.drifts(),
+            column_scale: &placed.column_scale,
+            template: &placed.template,
+            identity: &placed.identity,
+            interrupted,
+        };
+        let certificate = task.certificate;
+        observer.begun(&Begun {
+            method: self.choice.method.name(),
+            why: &self.choice.why,
+            shape: self.shape,
+            actual: &placed.bound,
+            warnings: &[],
+        })?;
+        let ended = match self.setup.runner {
+            Runner::Threads => threads::run(task, from, observer)?,
+            Runner::Interleaved => interleaved::run(task, from, observer)?,
+        };
+        let seconds = Seconds {
+            load: 0.0,
+            place: seconds_place,
+            solve: ended.seconds.0 + seconds_search,
+            evaluate: ended.seconds.1,
+        };
+        let nonzeros = placed.shards.nonzeros() as f64 * ended.updates as f64 / self.lines(form) as f64;
+        Ok(self.outcome(ended, seconds, certificate, nonzeros, placed, step.map(|step| step.initial)))
+    }
+
+    fn outcome<D>(
+        &self,
+        ended: Ended,
+        seconds: Seconds,
+        certificate: CertificateKind,
+        nonzeros: f64,
+        placed: Placed<'_, D>,
+        step_initial: Option<f64>,
+    ) -> Outcome {
+        let last = ended.samples.last().or(ended.checkpoint.last.as_ref());
+        let gap = last.and_then(|last| last.gap);
+        let certificate_value = last.map_or(f64::NAN, |last| last.certificate);
+        Outcome {
+            stop: ended.stop,
+            certificate,
+            objective: last.map_or(f64::NAN, |last| last.objective),
+            gap,
+            gap_relative: gap.map(|_| certificate_value),
+            certificate_value,
+            epochs: last.map_or(0.0, |last| last.epoch),
+            updates: last.map_or(0, |last| last.updates),
+            seconds,
+            nonzeros_per_s: if seconds.solve > 0.0 { nonzeros / seconds.solve } else { 0.0 },
+            method: self.choice.method.name(),
+            why: self.choice.why.clone(),
+            shape: self.shape,
+            label: self.plan.label,
+            placed: placed.bound,
+            warnings: Vec::new(),
+            samples: ended.samples,
+            model: ended.model,
+            checkpoint: ended.checkpoint,
+            step_initial,
+        }
+    }
+
+    fn form(&self) -> Form {
+        match self.choice.method {
+            MethodKind::Dual { .. } => Form::Dual,
+            MethodKind::Bcd => Form::Columns,
+            MethodKind::Hogwild | MethodKind::Auto => Form::Primal,
+        }
+    }
+
+    fn lines(&self, form: Form) -> usize {
+        if form == Form::Columns { self.shape.columns.max(1) } else { self.shape.rows }
+    }
+
+    fn exchange(&self) -> ExchangeKind {
+        self.setup.exchange.unwrap_or(match self.form() {
+            Form::Primal => ExchangeKind::Average { every: None },
+            Form::Dual | Form::Columns => ExchangeKind::Sum { every: None },
+        })
+    }
+
+    /// Whether the store may come to differ from the state.
+    fn drifts(&self) -> bool {
+        let shared = self.plan.granularity != Granularity::Core
+            && self.plan.replicas.iter().any(|replica| replica.workers.len() > 1);
+        (shared && self.setup.parameters.merge == MergeKind::Lossy) || self.setup.parameters.cell == CellKind::F32
+    }
+
+    fn limits(&self) -> Limits {
+        let stop = &self.setup.stop;
+        Limits {
+            target: stop.target,
+            objective: stop.target_objective,
+            epochs: stop.max_epochs,
+            seconds: stop.max_seconds,
+        }
+    }
 }

@@ -66,8 +66,9 @@ pub enum StopReason {
     Interrupted,
 }
 
-/// Told of every sample, between epochs, on the coordinator's thread. May ask the run to stop.
-pub trait Observer {
+/// Told of every sample, between epochs, by the worker that was last to get there, while the others wait. May
+/// ask the run to stop.
+pub trait Observer: Send {
     /// The data are placed, the workers stand where they will run, and the first update is still to come.
     ///
     /// # Errors

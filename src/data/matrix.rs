@@ -1,0 +1,261 @@
+//! Rows in memory: what the kernels read. A [`Row`] knows a bound of its columns, checked once when its matrix was
+//! made, so that a kernel compares one number a row and not one an entry.
+
+use super::Block;
+use crate::os::memory::Pages;
+
+/// One row (or column) of a matrix.
+#[derive(Clone, Copy, Debug)]
+pub enum Row<'a> {
+    /// Stored entries only.
+    Sparse(SparseRow<'a>),
+    /// All entries.
+    Dense(&'a [f32]),
+}
+
+/// The stored entries of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct SparseRow<'a> {
+    columns: &'a [u32],
+    values: &'a [f32],
+    bound: usize,
+}
+
+impl<'a> SparseRow<'a> {
+    /// A row whose columns are all below `bound`; as many columns as values.
+    ///
+    /// # Panics
+    /// If they are not.
+    pub fn new(columns: &'a [u32], values: &'a [f32], bound: usize) -> Self {
+        assert!(columns.len() == values.len() && columns.iter().all(|&c| (c as usize) < bound));
+        SparseRow { columns, values, bound }
+    }
+
+    /// Column of each entry: all below [`SparseRow::bound`], as many as values. Kernels rely on both.
+    #[inline(always)]
+    pub fn columns(&self) -> &'a [u32] {
+        self.columns
+    }
+
+    /// Value of each entry.
+    #[inline(always)]
+    pub fn values(&self) -> &'a [f32] {
+        self.values
+    }
+
+    /// Every column is below this.
+    #[inline(always)]
+    pub fn bound(&self) -> usize {
+        self.bound
+    }
+}
+
+impl<'a> Row<'a> {
+    /// Number of stored entries.
+    #[inline(always)]
+    pub fn nonzeros(&self) -> usize {
+        match self {
+            Row::Sparse(row) => row.columns.len(),
+            Row::Dense(values) => values.len(),
+        }
+    }
+
+    /// The entries as (column, value).
+    pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let (columns, values) = match self {
+            Row::Sparse(row) => (Some(row.columns), row.values),
+            Row::Dense(values) => (None, *values),
+        };
+        values.iter().enumerate().map(move |(k, &v)| (columns.map_or(k, |c| c[k] as usize), f64::from(v)))
+    }
+
+    /// ‖a‖².
+    pub fn norm2(&self) -> f64 {
+        let values = match self {
+            Row::Sparse(row) => row.values,
+            Row::Dense(values) => values,
+        };
+        values.iter().map(|&v| f64::from(v) * f64::from(v)).sum()
+    }
+}
+
+/// A run of rows in one piece of memory.
+pub trait Matrix: Send + Sync + Sized {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+    /// Number of columns.
+    fn columns(&self) -> usize;
+    /// Row `i`.
+    fn row(&self, i: usize) -> Row<'_>;
+    /// Number of stored entries.
+    fn nonzeros(&self) -> u64;
+    /// The rows of `blocks` one after the other, each block dropped once it is copied; with `ones`, each row gets one
+    /// more column, the last, that holds 1. The calling thread touches the memory first.
+    fn gather(
+        blocks: impl Iterator<Item = crate::error::Result<Block>>,
+        rows: usize,
+        nonzeros: u64,
+        columns: usize,
+        ones: bool,
+    ) -> crate::error::Result<Self>;
+    /// Multiplies the entry in row i and column j by `factor(i, j)`.
+    fn scale(&mut self, factor: impl Fn(usize, usize) -> f64);
+}
+
+/// Compressed rows. 8 bytes an entry and 8 a row.
+#[derive(Debug)]
+pub struct Sparse {
+    starts: Pages<u64>,
+    columns: Pages<u32>,
+    values: Pages<f32>,
+    width: usize,
+}
+
+impl Sparse {
+    /// Rows from their parts: row i is entries `starts[i]..starts[i + 1]`.
+    ///
+    /// # Panics
+    /// If `starts` does not ascend from 0 to the number of entries, or a column is not below `width`.
+    pub fn new(starts: Pages<u64>, columns: Pages<u32>, values: Pages<f32>, width: usize) -> Self {
+        let ends = (starts.first(), starts.last());
+        assert!(ends == (Some(&0), Some(&(columns.len() as u64))) && columns.len() == values.len());
+        assert!(starts.windows(2).all(|pair| pair[0] <= pair[1]), "starts descend");
+        assert!(columns.iter().all(|&column| (column as usize) < width), "a column is out of range");
+        Sparse { starts, columns, values, width }
+    }
+}
+
+impl Matrix for Sparse {
+    fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn columns(&self) -> usize {
+        self.width
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> Row<'_> {
+        let range = self.starts[i] as usize..self.starts[i + 1] as usize;
+        Row::Sparse(SparseRow {
+            columns: &self.columns[range.clone()],
+            values: &self.values[range],
+            bound: self.width,
+        })
+    }
+
+    fn nonzeros(&self) -> u64 {
+        self.columns.len() as u64
+    }
+
+    fn gather(
+        blocks: impl Iterator<Item = crate::error::Result<Block>>,
+        rows: usize,
+        nonzeros: u64,
+        width: usize,
+        ones: bool,
+    ) -> crate::error::Result<Self> {
+        let entries = nonzeros as usize + if ones { rows } else { 0 };
+        let mut starts = Pages::zeroed(rows + 1);
+        let (mut columns, mut values) = (Pages::zeroed(entries), Pages::zeroed(entries));
+        let (mut row, mut end) = (0, 0);
+        for block in blocks {
+            let Block::Sparse { starts: from, columns: block_columns, values: block_values } = block? else {
+                unreachable!("a sparse source yields sparse blocks");
+            };
+            for pair in from.windows(2) {
+                let range = pair[0] as usize..pair[1] as usize;
+                let next = end + range.len();
+                columns[end..next].copy_from_slice(&block_columns[range.clone()]);
+                values[end..next].copy_from_slice(&block_values[range]);
+                end = next;
+                if ones {
+                    columns[end] = width as u32;
+                    values[end] = 1.0;
+                    end += 1;
+                }
+                row += 1;
+                starts[row] = end as u64;
+            }
+        }
+        Ok(Sparse::new(starts, columns, values, width + usize::from(ones)))
+    }
+
+    fn scale(&mut self, factor: impl Fn(usize, usize) -> f64) {
+        for i in 0..self.rows() {
+            let range = self.starts[i] as usize..self.starts[i + 1] as usize;
+            for (value, &column) in self.values[range.clone()].iter_mut().zip(&self.columns[range]) {
+                *value = (f64::from(*value) * factor(i, column as usize)) as f32;
+            }
+        }
+    }
+}
+
+/// Full rows. 4 bytes an entry.
+#[derive(Debug)]
+pub struct Dense {
+    values: Pages<f32>,
+    rows: usize,
+    width: usize,
+}
+
+impl Dense {
+    /// `rows` rows of `width` values each.
+    ///
+    /// # Panics
+    /// If there are not rows × width values.
+    pub fn new(values: Pages<f32>, rows: usize, width: usize) -> Self {
+        assert_eq!(values.len(), rows * width);
+        Dense { values, rows, width }
+    }
+}
+
+impl Matrix for Dense {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn columns(&self) -> usize {
+        self.width
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> Row<'_> {
+        Row::Dense(&self.values[i * self.width..(i + 1) * self.width])
+    }
+
+    fn nonzeros(&self) -> u64 {
+        self.values.len() as u64
+    }
+
+    fn gather(
+        blocks: impl Iterator<Item = crate::error::Result<Block>>,
+        rows: usize,
+        _nonzeros: u64,
+        width: usize,
+        ones: bool,
+    ) -> crate::error::Result<Self> {
+        let stride = width + usize::from(ones);
+        let mut values = Pages::zeroed(rows * stride);
+        let mut row = 0;
+        for block in blocks {
+            let Block::Dense { columns, values: from } = block? else {
+                unreachable!("a dense source yields dense blocks");
+            };
+            for source in from.chunks_exact(columns.max(1)) {
+                let target = &mut values[row * stride..(row + 1) * stride];
+                target[..width].copy_from_slice(source);
+                target[width..].fill(1.0);
+                row += 1;
+            }
+        }
+        Ok(Dense::new(values, rows, stride))
+    }
+
+    fn scale(&mut self, factor: impl Fn(usize, usize) -> f64) {
+        let width = self.width;
+        for (k, value) in self.values.iter_mut().enumerate() {
+            *value = (f64::from(*value) * factor(k / width, k % width)) as f32;
+        }
+    }
+}

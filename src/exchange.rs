@@ -1,0 +1,67 @@
+//! How replicas are drawn together. A rule is one file below and two lines here.
+//!
+//! All workers meet after the same number of updates. Each combines its range of the coordinates over all replicas into
+//! what is *agreed*, and each replica then takes over what is agreed: 8(K + 1)d/W bytes read and 8d/W written a worker for
+//! the first, 8d for the second, W workers and K replicas.
+
+use crate::config::ExchangeKind;
+
+mod average;
+mod sum;
+
+/// A rule for one block of coordinates.
+trait Rule {
+    /// agreed ← what follows from `agreed` (where all replicas started) and where each is now.
+    fn combine(&self, agreed: &mut [f64], replicas: &[Vec<f64>]);
+}
+
+/// A rule with its numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
+    kind: ExchangeKind,
+}
+
+impl Exchange {
+    /// As set.
+    pub fn new(kind: ExchangeKind) -> Self {
+        Exchange { kind }
+    }
+
+    /// Updates of one worker between two exchanges: as set, or such that exchanges cost about a twentieth of the time
+    /// of the updates between them, by rough prices: 4 µs to meet and 5 ns a coordinate, which moves between caches
+    /// twice; 20 ns an update and 2.2 ns an entry.
+    pub fn every(&self, columns: usize, row_nonzeros: f64) -> usize {
+        match self.kind {
+            ExchangeKind::Average { every } | ExchangeKind::Sum { every } => every.unwrap_or_else(|| {
+                let (meeting_ns, update_ns) = (4000.0 + 5.0 * columns as f64, 20.0 + 2.2 * row_nonzeros);
+                (20.0 * meeting_ns / update_ns).ceil() as usize
+            }),
+        }
+    }
+
+    /// agreed ← what the rule makes of it and of the replicas, all on the same coordinates; `damping` is σ′.
+    pub fn combine(&self, agreed: &mut [f64], replicas: &[Vec<f64>], damping: f64) {
+        match self.kind {
+            ExchangeKind::Average { .. } => average::Average.combine(agreed, replicas),
+            ExchangeKind::Sum { .. } => sum::Sum { damping }.combine(agreed, replicas),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_follows_its_formula() {
+        let replicas = [vec![1.0, 4.0], vec![3.0, 0.0]];
+        let combined = |kind| {
+            let mut agreed = vec![1.0, 2.0];
+            Exchange::new(kind).combine(&mut agreed, &replicas, 2.0);
+            agreed
+        };
+        assert_eq!(combined(ExchangeKind::Average { every: None }), [2.0, 2.0]);
+        // 1 + (0 + 2)/2 and 2 + (2 − 2)/2.
+        assert_eq!(combined(ExchangeKind::Sum { every: None }), [2.0, 2.0]);
+    }
+}

@@ -1,0 +1,67 @@
+//! What one update reads, and what it then writes. A method is one file below and two lines here.
+
+use crate::{objective::Linear, store::View, sync::SharedF64};
+use std::ops::Range;
+
+pub mod bcd;
+pub mod dual;
+pub mod hogwild;
+
+pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild};
+
+/// What the run tells an update about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// γ, for methods that take one.
+    pub step: f64,
+    /// σ′ ≥ 1: how much more curvature than its own a worker must assume, since others move at the same time.
+    pub damping: f64,
+    /// What a worker multiplies its writes with: σ′ where replicas are summed and divided by σ′, else 1.
+    pub amplify: f64,
+}
+
+/// One method. An update is a read, then a write; a runner may let other workers write in between.
+pub trait Method: Send + Sync {
+    /// What a worker keeps to itself.
+    type Local: Send + Default;
+    /// What a read leaves for its write.
+    type Pending: Copy + Send;
+
+    /// Reads what line `i` needs of the parameters `x` and of the method's `state` (one slot a line).
+    fn read<O: Linear, V: View>(
+        &self,
+        f: &O,
+        state: &[SharedF64],
+        x: &V,
+        i: usize,
+        pace: &Pace,
+        local: &mut Self::Local,
+    ) -> Self::Pending;
+
+    /// Writes the update of line `i`.
+    fn write<O: Linear, V: View>(
+        &self,
+        f: &O,
+        state: &[SharedF64],
+        x: &V,
+        i: usize,
+        pending: Self::Pending,
+        local: &mut Self::Local,
+    );
+
+    /// Updates of one replica after which [`Method::settle`] is due; `None` if it never is.
+    fn settle_every(&self) -> Option<u64> {
+        None
+    }
+
+    /// Applies what was put off for `updates` updates of the replica to the parameters in `range`.
+    fn settle<V: View>(&self, x: &V, range: Range<usize>, updates: u64, pace: &Pace) {
+        let _ = (x, range, updates, pace);
+    }
+
+    /// The worker's private scalars, that an exchange averages over all workers.
+    fn private(local: &mut Self::Local) -> Option<&mut f64> {
+        let _ = local;
+        None
+    }
+}

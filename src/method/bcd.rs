@@ -1,0 +1,74 @@
+//! Proximal coordinate descent by columns (Tseng and Yun 2009; asynchronous on shared memory: Liu and Wright, SIOPT
+//! 2015; Bradley et al.'s Shotgun, ICML 2011).
+//!
+//! The store holds the margins z = Ax; column j owns x_j. An update reads g = (1/W) Σᵢ wᵢ φ′(zᵢ) a_ij over the column,
+//! takes x_j ← prox_{r/h}(x_j − g/h) with h = σ′ φ″max (1/W) Σ wᵢ a_ij², and adds Δx_j a_j to z: O(nnz of the column),
+//! shares z. h bounds the curvature along the coordinate, so that a serial update never raises F; σ′ allows for the
+//! others' updates in the meantime.
+
+use super::{Method, Pace};
+use crate::{
+    objective::Linear,
+    store::View,
+    sync::{SharedF64, Slot},
+};
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Bcd {
+    /// φ″max.
+    curvature: f64,
+}
+
+impl Bcd {
+    /// For a loss with φ″ ≤ `curvature` < ∞.
+    pub fn new(curvature: f64) -> Self {
+        Bcd { curvature }
+    }
+}
+
+impl Method for Bcd {
+    type Local = ();
+    /// The new x_j and its change.
+    type Pending = (f64, f64);
+
+    #[inline(always)]
+    fn read<O: Linear, V: View>(
+        &self,
+        f: &O,
+        state: &[SharedF64],
+        z: &V,
+        i: usize,
+        pace: &Pace,
+        _local: &mut (),
+    ) -> (f64, f64) {
+        let frame = f.frame();
+        let loss = &frame.loss;
+        let gradient =
+            z.fold(f.line(i), |k, z, a| f.weight(k) * a * loss.slope(z, f.label(k))) / frame.total_weight;
+        let bound = pace.damping * self.curvature * f.norm2(i) / frame.total_weight;
+        let old = state[i].read();
+        if bound == 0.0 {
+            // An empty column: only r speaks, and r is least at 0.
+            return (0.0, -old * pace.amplify);
+        }
+        let new = frame.prox_of(f.global(i)).prox(old - gradient / bound, 1.0 / bound);
+        (new, (new - old) * pace.amplify)
+    }
+
+    #[inline(always)]
+    fn write<O: Linear, V: View>(
+        &self,
+        f: &O,
+        state: &[SharedF64],
+        z: &V,
+        i: usize,
+        (new, change): (f64, f64),
+        _local: &mut (),
+    ) {
+        if change != 0.0 {
+            state[i].put(new);
+            z.axpy(change, f.line(i));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Which line next. Lines are dealt in buckets, runs of consecutive lines of one part, because the order in which rows
+//! are visited costs more than anything else a sparse solver does: memory is fetched ahead inside a bucket, not between.
+
+use crate::config::OrderKind;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::ops::Range;
+
+/// A run of consecutive lines of one part of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// Which part.
+    pub part: u32,
+    /// How many lines, at most 2³².
+    pub lines: u32,
+    /// The first line, within the part.
+    pub first: usize,
+}
+
+impl Bucket {
+    /// Its lines.
+    pub fn range(&self) -> Range<usize> {
+        self.first..self.first + self.lines as usize
+    }
+}
+
+/// One worker's order: the buckets of its shard, shuffled alike by all workers of the shard and dealt among them.
+///
+/// Dealing anew every epoch is SySCD's dynamic partition: which rows meet in one replica changes from epoch to epoch.
+#[derive(Clone, Debug)]
+pub struct Order {
+    file: Vec<Bucket>,
+    shuffled: Vec<Bucket>,
+    shuffle: bool,
+    seed: u64,
+    /// The epoch that `shuffled` belongs to.
+    current: Option<u64>,
+    /// This worker's rank among the workers of the shard, and their number.
+    seat: (usize, usize),
+}
+
+impl Order {
+    /// The order of the worker of rank `seat.0` of `seat.1` over `parts`, given as (part, number of lines).
+    pub fn new(kind: OrderKind, parts: &[(usize, usize)], seat: (usize, usize), seed: u64) -> Self {
+        let (rows, shuffle) = match kind {
+            OrderKind::Buckets { rows } => (rows, true),
+            OrderKind::Rows => (1, true),
+            OrderKind::File => (32, false),
+        };
+        let rows = rows.min(u32::MAX as usize);
+        let file: Vec<Bucket> = parts
+            .iter()
+            .flat_map(|&(part, lines)| {
+                (0..lines).step_by(rows).map(move |first| Bucket {
+                    part: part as u32,
+                    lines: rows.min(lines - first) as u32,
+                    first,
+                })
+            })
+            .collect();
+        Order { shuffled: file.clone(), file, shuffle, seed, current: None, seat }
+    }
+
+    /// The worker's buckets in epoch `epoch`. The same for the same seed and epoch, whatever came before.
+    pub fn epoch(&mut self, epoch: u64) -> &[Bucket] {
+        if self.shuffle && self.current != Some(epoch) {
+            self.current = Some(epoch);
+            self.shuffled.copy_from_slice(&self.file);
+            let mut random =
+                Xoshiro256PlusPlus::seed_from_u64(self.seed ^ epoch.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            // Fisher–Yates, spelled out: the permutation is part of what a seed promises.
+            for last in (1..self.shuffled.len()).rev() {
+                self.shuffled.swap(last, random.random_range(0..=last));
+            }
+        }
+        let (rank, workers) = self.seat;
+        let count = self.shuffled.len();
+        &self.shuffled[count * rank / workers..count * (rank + 1) / workers]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(order: &mut Order, epoch: u64) -> Vec<(u32, usize)> {
+        order.epoch(epoch).iter().flat_map(|b| b.range().map(|line| (b.part, line))).collect()
+    }
+
+    #[test]
+    fn the_workers_of_a_shard_visit_every_line_once_an_epoch() {
+        let parts = [(2, 100), (5, 0), (7, 37)];
+        let mut every: Vec<(u32, usize)> =
+            parts.iter().flat_map(|&(part, n)| (0..n).map(move |line| (part as u32, line))).collect();
+        every.sort_unstable();
+        for kind in [OrderKind::Buckets { rows: 8 }, OrderKind::Rows, OrderKind::File] {
+            for epoch in 0..3 {
+                let mut seen = Vec::new();
+                for rank in 0..3 {
+                    seen.extend(lines(&mut Order::new(kind, &parts, (rank, 3), 9), epoch));
+                }
+                seen.sort_unstable();
+                assert_eq!(seen, every, "{kind:?} epoch {epoch}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_fixes_the_order_of_an_epoch_whatever_came_before() {
+        let (mut a, mut b) = (
+            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3),
+            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3),
+        );
+        lines(&mut a, 0);
+        assert_eq!(lines(&mut a, 4), lines(&mut b, 4));
+        assert_ne!(lines(&mut a, 4), lines(&mut b, 5));
+    }
+}

@@ -1,0 +1,439 @@
+//! One worker loop. A run goes through epochs; each is cut into windows between which replicas are exchanged; at its end
+//! the workers evaluate, and the last of them to finish decides.
+//!
+//! The runner is a clock: [`threads`] runs the workers at once and lets them meet at a gate; [`interleaved`] runs the
+//! same workers, method and store on one thread, in an order of reads and writes drawn from the seed. Both drive the
+//! phases below through a [`Crew`], so that what a run does is written once.
+
+use crate::{
+    config::OrderKind,
+    data::matrix::Matrix,
+    error::{Error, Result},
+    exchange::Exchange,
+    method::{Method, Pace},
+    objective::{Frame, Linear, certificate::Totals},
+    order::{Bucket, Order},
+    os::clock::Stopwatch,
+    placement::Plan,
+    shard::Shards,
+    step::Step,
+    store::{Replica, View},
+    sync::{Flag, Gate, SharedF64, Slot},
+    trace::{CertificateKind, Observer, Sample, StopReason},
+};
+use crossbeam_utils::CachePadded;
+use std::{
+    ops::Range,
+    sync::{Mutex, RwLock},
+};
+
+mod decide;
+mod evaluate;
+mod exchanging;
+pub mod interleaved;
+mod snapshot;
+pub mod threads;
+
+/// What the store and the state of a method mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The store is x.
+    Primal,
+    /// The state is α, the store u = (1/(λ₂W)) Σ wᵢ αᵢ aᵢ.
+    Dual,
+    /// Lines are columns: the state is x, the store z = Ax.
+    Columns,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Relative certificate.
+    pub target: Option<f64>,
+    /// Objective.
+    pub objective: Option<f64>,
+    /// Epochs, counted from the run's first start.
+    pub epochs: u64,
+    /// Seconds of solving and evaluating, of this process.
+    pub seconds: Option<f64>,
+}
+
+/// Everything that stays as it is during a run.
+pub struct Task<'a, D, R, M> {
+    /// The data.
+    pub shards: &'a Shards<D>,
+    /// The problem.
+    pub frame: &'a Frame,
+    /// The parameters, in order of the plan's replicas.
+    pub replicas: &'a [R],
+    /// The method.
+    pub method: &'a M,
+    /// What store and state mean.
+    pub form: Form,
+    /// Who runs where.
+    pub plan: &'a Plan,
+    /// Which line next.
+    pub order: OrderKind,
+    /// How replicas are drawn together.
+    pub exchange: Exchange,
+    /// The step rule, for methods that have one.
+    pub step: Option<Step>,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// When to stop.
+    pub limits: Limits,
+    /// Gap or prox-gradient.
+    pub certificate: CertificateKind,
+    /// Whether the store may differ from what the state says, so that it must be rebuilt before it is judged: lossy
+    /// writes of several workers, or parameters of 4 bytes.
+    pub drifts: bool,
+    /// What each column was multiplied with; empty for nothing.
+    pub column_scale: &'a [f64],
+    /// What to tell of the model: labels and row normalisation.
+    pub template: &'a crate::model::Model,
+    /// What a checkpoint must match.
+    pub identity: &'a str,
+    /// Asked now and then by worker 0: whether to stop.
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// One worker.
+struct Seat<L> {
+    order: Order,
+    hands: Hands<L>,
+}
+
+/// What a worker changes as it goes.
+struct Hands<L> {
+    local: L,
+    /// Updates since this run began.
+    updates: u64,
+    /// Updates since the last sweep.
+    unsettled: u64,
+    /// Place among the workers of its replica, and their number.
+    rank: (usize, usize),
+}
+
+/// What decides at an epoch's end, touched by one thread at a time.
+struct Ledger<'a> {
+    observer: &'a mut dyn Observer,
+    samples: Vec<Sample>,
+    /// When the present phase of solving or evaluating began.
+    since: Stopwatch,
+    seconds_solve: f64,
+    seconds_evaluate: f64,
+    epochs_done: u64,
+    /// Updates of an earlier process.
+    updates_before: u64,
+    /// Updates of this process at the last sample.
+    updates_seen: u64,
+    damping: f64,
+    /// The dual objective, or minus the objective, of the last epoch.
+    last_ascent: f64,
+    /// Certificate's value at x = 0, for the prox-gradient.
+    norm_zero: f64,
+    objective_zero: f64,
+    totals: Totals,
+    verdict: Verdict,
+    error: Option<Error>,
+}
+
+/// What the workers do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Go,
+    /// Rebuild the store from the state and judge again.
+    Verify,
+    Stop(StopReason),
+}
+
+/// A run in progress.
+pub struct Run<'a, D, R, M: Method> {
+    task: Task<'a, D, R, M>,
+    windows: usize,
+    seats: Vec<CachePadded<Mutex<Option<Seat<M::Local>>>>>,
+    sheets: Vec<evaluate::Sheet>,
+    agreed: Vec<RwLock<Vec<f64>>>,
+    /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
+    spread: Vec<CachePadded<SharedF64>>,
+    /// Each worker's private scalar.
+    constants: Vec<CachePadded<SharedF64>>,
+    /// φ′ of every margin, when going by columns.
+    slopes: Vec<SharedF64>,
+    /// Factors that make dual variables feasible: for the positive, for the negative, for all.
+    balance: [SharedF64; 3],
+    pace_damping: SharedF64,
+    halt: Flag,
+    ledger: Mutex<Ledger<'a>>,
+}
+
+/// What a run leaves.
+#[derive(Debug)]
+pub struct Ended {
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// Every sample.
+    pub samples: Vec<Sample>,
+    /// The model and state at the end.
+    pub checkpoint: crate::checkpoint::Checkpoint,
+    /// The model.
+    pub model: crate::model::Model,
+    /// Seconds of solving and of evaluating.
+    pub seconds: (f64, f64),
+    /// Updates of this process.
+    pub updates: u64,
+}
+
+/// Who runs a phase: one worker of many threads, or all workers in turn.
+enum Crew<'a> {
+    /// Worker `.0`, meeting the others at `.1`.
+    Thread(usize, &'a Gate),
+    /// Workers 0 to `.0`, on this thread.
+    Alone(usize),
+}
+
+impl Crew<'_> {
+    /// Runs `each` for every worker of this crew, then waits for all others; the last runs `then` before any goes on.
+    fn phase(&self, mut each: impl FnMut(usize), then: impl FnOnce()) {
+        match self {
+            Crew::Thread(worker, gate) => {
+                each(*worker);
+                gate.meet(then);
+            }
+            Crew::Alone(workers) => {
+                (0..*workers).for_each(each);
+                then();
+            }
+        }
+    }
+}
+
+impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
+    /// A run that starts where `from` was, or at zero. The parameters themselves are put by the caller.
+    pub fn new(
+        task: Task<'a, D, R, M>,
+        from: Option<&crate::checkpoint::Checkpoint>,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let workers = task.plan.workers.len();
+        let width = task.width();
+        let lines: usize = task.shards.parts.iter().map(|part| part.matrix.rows()).sum();
+        let row_nonzeros = task.shards.nonzeros() as f64 / lines.max(1) as f64;
+        let each = (lines as f64 / workers as f64).ceil();
+        let windows = match task.replicas.len() {
+            1 => 1,
+            _ => (each / task.exchange.every(width, row_nonzeros) as f64).ceil().max(1.0) as usize,
+        };
+        // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
+        let damping = task.replicas.len() as f64;
+        let margins = if task.form == Form::Columns { width } else { 0 };
+        let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
+        Run {
+            windows,
+            seats: (0..workers).map(|_| CachePadded::new(Mutex::new(None))).collect(),
+            sheets: (0..workers).map(|_| evaluate::Sheet::default()).collect(),
+            agreed: (0..workers)
+                .map(|worker| RwLock::new(vec![0.0; share(width, worker, workers).len()]))
+                .collect(),
+            spread: padded(),
+            constants: padded(),
+            slopes: (0..margins).map(|_| SharedF64::new(0.0)).collect(),
+            balance: [SharedF64::new(1.0), SharedF64::new(1.0), SharedF64::new(1.0)],
+            pace_damping: SharedF64::new(damping),
+            halt: Flag::default(),
+            ledger: Mutex::new(Ledger {
+                observer,
+                samples: Vec::new(),
+                since: Stopwatch::start(),
+                seconds_solve: 0.0,
+                seconds_evaluate: 0.0,
+                epochs_done: from.map_or(0, |from| from.epoch),
+                updates_before: from.and_then(|from| from.last.as_ref()).map_or(0, |last| last.updates),
+                updates_seen: 0,
+                damping,
+                last_ascent: f64::NEG_INFINITY,
+                norm_zero: 0.0,
+                objective_zero: task.objective_at_zero(),
+                totals: Totals::default(),
+                verdict: Verdict::Go,
+                error: None,
+            }),
+            task,
+        }
+    }
+
+    fn workers(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Builds worker `worker`'s state, on the thread that runs it.
+    fn sit(&self, worker: usize) {
+        let task = &self.task;
+        let place = &task.plan.workers[worker];
+        let rank_in = |workers: &[usize]| {
+            let rank = workers.iter().position(|&other| other == worker).expect("a plan lists its workers");
+            (rank, workers.len())
+        };
+        let shard = &task.plan.shards[place.shard].workers;
+        let parts: Vec<_> = shard.iter().map(|&part| (part, task.shards.parts[part].matrix.rows())).collect();
+        let mut local = M::Local::default();
+        if let Some(private) = M::private(&mut local) {
+            *private = self.constants[worker].read();
+        }
+        *self.seats[worker].lock().expect(PANICKED) = Some(Seat {
+            order: Order::new(task.order, &parts, rank_in(shard), task.seed),
+            hands: Hands {
+                local,
+                updates: 0,
+                unsettled: 0,
+                rank: rank_in(&task.plan.replicas[place.replica].workers),
+            },
+        });
+    }
+
+    /// All of a run, from the first epoch on.
+    fn drive(&self, crew: &Crew<'_>, window: impl Fn(&Self, u64, usize)) {
+        crew.phase(|worker| self.sit(worker), || self.start());
+        self.agree(crew);
+        if self.task.certificate == CertificateKind::ProxGradient {
+            self.judge_zero(crew);
+        }
+        loop {
+            let (epoch, verdict) = {
+                let ledger = self.ledger.lock().expect(PANICKED);
+                (ledger.epochs_done, ledger.verdict)
+            };
+            if let Verdict::Stop(_) = verdict {
+                return;
+            }
+            for index in 0..self.windows {
+                window(self, epoch, index);
+                if self.task.replicas.len() > 1 {
+                    self.exchange(crew);
+                }
+            }
+            self.share_constants(crew);
+            crew.phase(|_| (), || self.solved());
+            if self.task.drifts {
+                self.rebuild(crew);
+            }
+            self.evaluate(crew);
+            crew.phase(|_| (), || self.decide(self.task.drifts));
+            if self.ledger.lock().expect(PANICKED).verdict == Verdict::Verify {
+                crew.phase(|_| (), || ());
+                self.rebuild(crew);
+                self.evaluate(crew);
+                crew.phase(|_| (), || self.decide(true));
+            }
+            crew.phase(|_| (), || ());
+        }
+    }
+
+    /// γ and σ′ after `done` of `of` buckets of epoch `epoch`.
+    fn pace(&self, epoch: u64, done: usize, of: usize) -> Pace {
+        let at = epoch as f64 + done as f64 / of.max(1) as f64;
+        let damping = self.pace_damping.read();
+        Pace {
+            step: self.task.step.map_or(0.0, |step| step.length(at)),
+            damping,
+            amplify: if self.task.replicas.len() > 1 { damping } else { 1.0 },
+        }
+    }
+
+    /// Sweeps the worker's slice of its replica if that is due, or if `flush`.
+    #[inline]
+    fn settle<V: View>(&self, x: &V, hands: &mut Hands<M::Local>, pace: &Pace, flush: bool) {
+        let Some(every) = self.task.method.settle_every() else {
+            return;
+        };
+        let (rank, workers) = hands.rank;
+        let updates = hands.unsettled * workers as u64;
+        if updates >= every || (flush && updates > 0) {
+            self.task.method.settle(x, share(x.len(), rank, workers), updates, pace);
+            hands.unsettled = 0;
+        }
+    }
+
+    /// Whether worker 0 finds that the run must end within this epoch.
+    fn poll(&self, worker: usize) -> bool {
+        if worker == 0 && !self.halt.is_raised() {
+            let over = |limit: f64| {
+                let ledger = self.ledger.lock().expect(PANICKED);
+                ledger.seconds_solve + ledger.seconds_evaluate + ledger.since.seconds() >= limit
+            };
+            if (self.task.interrupted)() || self.task.limits.seconds.is_some_and(over) {
+                self.halt.raise();
+            }
+        }
+        self.halt.is_raised()
+    }
+
+    /// What the run leaves behind.
+    ///
+    /// # Errors
+    /// Whatever an observer reported.
+    fn end(self) -> Result<Ended> {
+        let checkpoint = self.checkpoint();
+        let model = self.model();
+        let updates = self.updates();
+        let ledger = self.ledger.into_inner().expect(PANICKED);
+        if let Some(error) = ledger.error {
+            return Err(error);
+        }
+        let Verdict::Stop(stop) = ledger.verdict else {
+            unreachable!("a run ends with a reason");
+        };
+        Ok(Ended {
+            stop,
+            checkpoint,
+            model,
+            seconds: (ledger.seconds_solve, ledger.seconds_evaluate),
+            samples: ledger.samples,
+            updates,
+        })
+    }
+
+    /// Updates of this process, all workers.
+    fn updates(&self) -> u64 {
+        let of = |seat: &Mutex<Option<Seat<M::Local>>>| {
+            seat.lock().expect(PANICKED).as_ref().map_or(0, |s| s.hands.updates)
+        };
+        self.seats.iter().map(|seat| of(seat)).sum()
+    }
+
+    /// Buckets `index` of the run's windows within `buckets`.
+    fn window_of<'b>(&self, buckets: &'b [Bucket], index: usize) -> (usize, &'b [Bucket]) {
+        let range = share(buckets.len(), index, self.windows);
+        (range.start, &buckets[range])
+    }
+}
+
+impl<D: Matrix, R: Replica, M> Task<'_, D, R, M> {
+    /// Number of parameters in the store.
+    fn width(&self) -> usize {
+        match self.form {
+            Form::Columns => self.frame.rows,
+            Form::Primal | Form::Dual => self.frame.columns,
+        }
+    }
+
+    /// F(0).
+    fn objective_at_zero(&self) -> f64 {
+        let label = |part: usize| {
+            let glm = self.shards.glm(part, self.frame);
+            (0..glm.labels.len())
+                .map(move |k| glm.weight(k) * self.frame.loss.value(0.0, glm.label(k)))
+                .sum::<f64>()
+        };
+        let parts = if self.form == Form::Columns { 1 } else { self.shards.parts.len() };
+        (0..parts).map(label).sum::<f64>() / self.frame.total_weight
+    }
+}
+
+/// The part of `len` items that falls to `rank` of `of`.
+fn share(len: usize, rank: usize, of: usize) -> Range<usize> {
+    let bound = |rank: usize| (len as u128 * rank as u128 / of as u128) as usize;
+    bound(rank)..bound(rank + 1)
+}
+
+const PANICKED: &str = "a worker panicked";

@@ -1,0 +1,136 @@
+//! What happens when all workers have met: the clock, the sample, the observer, and whether to go on.
+
+use super::{Form, Ledger, PANICKED, Run, Verdict, snapshot::At};
+use crate::{
+    data::matrix::Matrix,
+    method::Method,
+    os::clock::Stopwatch,
+    store::Replica,
+    sync::Slot,
+    trace::{CertificateKind, Continue, Sample, StopReason},
+};
+
+/// A run has grown apart when F exceeds F(0) by this factor.
+const GROWTH: f64 = 1e4;
+
+impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+    /// The line is clear.
+    pub(super) fn start(&self) {
+        let mut ledger = self.ledger.lock().expect(PANICKED);
+        ledger.since = Stopwatch::start();
+        if ledger.epochs_done >= self.task.limits.epochs {
+            ledger.verdict = Verdict::Stop(StopReason::MaxEpochs);
+        }
+    }
+
+    /// Solving ends, evaluating begins.
+    pub(super) fn solved(&self) {
+        let mut ledger = self.ledger.lock().expect(PANICKED);
+        ledger.seconds_solve += ledger.since.lap();
+    }
+
+    /// Takes a sample and decides. `exact`: the store is what the state says.
+    pub(super) fn decide(&self, exact: bool) {
+        let mut guard = self.ledger.lock().expect(PANICKED);
+        let ledger = &mut *guard;
+        ledger.seconds_evaluate += ledger.since.lap();
+        let sample = self.sample(ledger);
+        let reached = self.task.limits.target.is_some_and(|target| sample.certificate <= target);
+        let exact = exact || self.task.form == Form::Primal;
+        if reached && !exact && ledger.verdict != Verdict::Verify {
+            ledger.verdict = Verdict::Verify;
+            return;
+        }
+        let seen =
+            ledger.observer.sample(&sample, &At { run: self, epoch: ledger.epochs_done + 1, sample: &sample });
+        // What the observer took is neither solving nor evaluating.
+        ledger.since = Stopwatch::start();
+        ledger.epochs_done += 1;
+        ledger.verdict = match self.stop(ledger, &sample, reached) {
+            Some(reason) => Verdict::Stop(reason),
+            None => Verdict::Go,
+        };
+        match seen {
+            Ok(Continue::Yes) => (),
+            Ok(Continue::Stop) if ledger.verdict == Verdict::Go => {
+                ledger.verdict = Verdict::Stop(StopReason::Interrupted);
+            }
+            Ok(Continue::Stop) => (),
+            Err(error) => {
+                ledger.error = Some(error);
+                ledger.verdict = Verdict::Stop(StopReason::Interrupted);
+            }
+        }
+        ledger.updates_seen = self.updates();
+        self.adapt(ledger, &sample);
+        ledger.samples.push(sample);
+    }
+
+    fn sample(&self, ledger: &Ledger<'_>) -> Sample {
+        let totals = &ledger.totals;
+        let weight = self.task.frame.total_weight;
+        let objective = totals.primal(weight);
+        let (gap, certificate) = match self.task.certificate {
+            CertificateKind::Gap => {
+                let gap = objective - totals.dual(weight);
+                (Some(gap), gap / objective.abs().max(1e-300))
+            }
+            CertificateKind::ProxGradient => {
+                (None, if ledger.norm_zero > 0.0 { totals.step2.sqrt() / ledger.norm_zero } else { 0.0 })
+            }
+        };
+        let done = self.updates();
+        let lines: usize = self.task.shards.parts.iter().map(|part| part.matrix.rows()).sum();
+        // Less than 1 where the run was halted within the epoch.
+        let fraction = (done - ledger.updates_seen) as f64 / lines.max(1) as f64;
+        Sample {
+            epoch: ledger.epochs_done as f64 + fraction.min(1.0),
+            updates: ledger.updates_before + done,
+            seconds_solve: ledger.seconds_solve,
+            seconds_evaluate: ledger.seconds_evaluate,
+            objective,
+            gap,
+            certificate,
+            support: totals.support,
+            step: self.task.step.map(|step| step.length(ledger.epochs_done as f64)),
+            consensus: self.consensus(),
+        }
+    }
+
+    fn stop(&self, ledger: &Ledger<'_>, sample: &Sample, reached: bool) -> Option<StopReason> {
+        let limits = &self.task.limits;
+        let seconds = ledger.seconds_solve + ledger.seconds_evaluate;
+        let grown = sample.objective > GROWTH * ledger.objective_zero.max(f64::MIN_POSITIVE);
+        if !sample.objective.is_finite() || grown {
+            Some(StopReason::Diverged)
+        } else if reached {
+            Some(StopReason::Target)
+        } else if limits.objective.is_some_and(|objective| sample.objective <= objective) {
+            Some(StopReason::Objective)
+        } else if limits.seconds.is_some_and(|limit| seconds >= limit) {
+            Some(StopReason::MaxSeconds)
+        } else if self.halt.is_raised() || (self.task.interrupted)() {
+            Some(StopReason::Interrupted)
+        } else if ledger.epochs_done >= limits.epochs {
+            Some(StopReason::MaxEpochs)
+        } else {
+            None
+        }
+    }
+
+    /// Doubles σ′ where the ascent of the method did not ascend: the workers move too far together.
+    fn adapt(&self, ledger: &mut Ledger<'_>, sample: &Sample) {
+        let ascent = match self.task.form {
+            Form::Primal => return,
+            Form::Dual => sample.objective - sample.gap.unwrap_or(0.0),
+            Form::Columns => -sample.objective,
+        };
+        // Rounding makes both sums differ in the last digits.
+        let slack = 1e-12 * sample.objective.abs();
+        if ascent < ledger.last_ascent - slack && ledger.damping < self.workers() as f64 {
+            ledger.damping = (2.0 * ledger.damping).min(self.workers() as f64);
+            self.pace_damping.put(ledger.damping);
+        }
+        ledger.last_ascent = ascent;
+    }
+}

@@ -1,0 +1,342 @@
+//! The phases in which the workers judge the present point, from the lines they have.
+//!
+//! By rows: a worker goes over its rows once for margins, losses and dual values, and where the method has no dual
+//! variables of its own also adds αᵢ aᵢ to a vector of its own (fused, unless α must first be balanced); then each
+//! worker sums its range of coordinates over those vectors. By columns: margins are in the store; a worker takes the
+//! losses of its range of rows, and then goes over its columns. Traffic: the data once or twice, and W + 1 times d.
+
+use super::{Crew, Form, PANICKED, Run, share};
+use crate::{
+    data::matrix::{Matrix, Row},
+    method::Method,
+    objective::{
+        Glm, Linear,
+        certificate::{Totals, scales},
+    },
+    store::{Replica, View},
+    sync::Slot,
+    trace::CertificateKind,
+};
+use std::sync::{Mutex, RwLock};
+
+/// What one worker works out.
+#[derive(Default)]
+pub(super) struct Sheet {
+    totals: Mutex<Totals>,
+    /// By rows: αᵢ of each row of the part, where they must be kept.
+    alpha: Mutex<Vec<f64>>,
+    /// Σ over the worker's lines of scalar times line.
+    vector: RwLock<Vec<f64>>,
+}
+
+impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+    /// Judges the present point into `ledger.totals`. With the store exact, `agreed` holds what it should be.
+    pub(super) fn evaluate(&self, crew: &Crew<'_>) {
+        crew.phase(|worker| self.margins(worker), || self.collect(Self::set_balance));
+        if self.task.form == Form::Primal && self.keeps_alpha() {
+            crew.phase(|worker| self.scatter_alpha(worker), || ());
+        }
+        crew.phase(|worker| self.coordinates(worker), || self.collect(Self::set_scale));
+        if self.task.form != Form::Dual && self.keeps_alpha() {
+            crew.phase(|worker| self.conjugates(worker), || self.collect(|_, _| ()));
+        }
+    }
+
+    /// Adds up what the workers found, and lets `then` draw a conclusion.
+    fn collect(&self, then: impl FnOnce(&Self, &Totals)) {
+        let mut totals = Totals::default();
+        self.sheets.iter().for_each(|sheet| totals.add(&sheet.totals.lock().expect(PANICKED)));
+        then(self, &totals);
+        self.ledger.lock().expect(PANICKED).totals = totals;
+    }
+
+    fn set_balance(&self, totals: &Totals) {
+        let balance = if self.balances() { totals.balance() } else { [1.0, 1.0] };
+        self.balance[0].put(balance[0]);
+        self.balance[1].put(balance[1]);
+    }
+
+    fn set_scale(&self, totals: &Totals) {
+        self.balance[2].put(totals.scale);
+    }
+
+    fn certifies_by_gap(&self) -> bool {
+        self.task.certificate == CertificateKind::Gap
+    }
+
+    fn balances(&self) -> bool {
+        self.certifies_by_gap() && self.task.frame.has_free_constant()
+    }
+
+    /// Whether α is needed again after the margins.
+    fn keeps_alpha(&self) -> bool {
+        self.balances() || (self.certifies_by_gap() && scales(&self.task.frame.prox))
+    }
+
+    fn feasible(&self, alpha: f64) -> f64 {
+        alpha * self.balance[usize::from(alpha < 0.0)].read()
+    }
+
+    fn margins(&self, worker: usize) {
+        let mut totals = Totals::default();
+        match self.task.form {
+            Form::Columns => self.margins_stored(worker, &mut totals),
+            Form::Primal | Form::Dual => self.margins_by_rows(worker, &mut totals),
+        }
+        *self.sheets[worker].totals.lock().expect(PANICKED) = totals;
+    }
+
+    /// The worker's range of the margins, which are the store.
+    fn margins_stored(&self, worker: usize, totals: &mut Totals) {
+        let range = share(self.task.frame.rows, worker, self.workers());
+        let f = self.task.shards.glm(worker, self.task.frame);
+        let mut margins = vec![0.0; range.len()];
+        self.task.replicas[self.task.plan.workers[worker].replica].read(range.start, &mut margins);
+        for (k, z) in range.zip(margins) {
+            let alpha = self.term(&f, k, z, totals);
+            self.slopes[k].put(alpha);
+        }
+    }
+
+    fn margins_by_rows(&self, worker: usize, totals: &mut Totals) {
+        let task = &self.task;
+        let f = task.shards.glm(worker, task.frame);
+        let state = &task.shards.parts[worker].state;
+        let replica = &task.replicas[task.plan.workers[worker].replica];
+        let (constant, keep) = (self.constant(), self.keeps_alpha());
+        let mut alphas = self.sheets[worker].alpha.lock().expect(PANICKED);
+        let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
+        if task.form == Form::Primal {
+            clear(&mut vector, task.width());
+            alphas.clear();
+        }
+        let mut open = replica.open();
+        let x = replica.view(&mut open);
+        for i in 0..f.lines() {
+            let row = f.line(i);
+            match task.form {
+                Form::Dual => {
+                    let z = if task.frame.prox.is_pure_l2() {
+                        x.dot(row)
+                    } else {
+                        x.fold(row, |_, u, a| a * self.primal(u))
+                    };
+                    let (w, b) = (f.weight(i), f.label(i));
+                    totals.loss += w * task.frame.loss.value(z, b);
+                    totals.conjugate += w * task.frame.loss.conjugate(state[i].read(), b);
+                }
+                Form::Primal | Form::Columns => {
+                    let alpha = self.term(&f, i, x.dot(row) + constant, totals);
+                    if keep {
+                        alphas.push(alpha);
+                    } else {
+                        scatter(&mut vector, f.weight(i) * alpha, row);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the loss at margin z, and returns α = −φ′(z). Its conjugate follows from Fenchel's equality,
+    /// φ(z) + φ*(−α) = −αz, without a logarithm; it is the one to use if α need not be changed.
+    #[inline(always)]
+    fn term(&self, f: &Glm<'_, D>, k: usize, z: f64, totals: &mut Totals) -> f64 {
+        let (w, b, loss) = (f.weight(k), f.label(k), &self.task.frame.loss);
+        let (value, alpha) = (loss.value(z, b), -loss.slope(z, b));
+        totals.loss += w * value;
+        if !self.keeps_alpha() {
+            totals.conjugate -= w * (alpha * z + value);
+        }
+        totals.signed[usize::from(alpha < 0.0)] += w * alpha.abs();
+        alpha
+    }
+
+    /// By rows: Σ wᵢ αᵢ aᵢ over the worker's rows, of the feasible α.
+    fn scatter_alpha(&self, worker: usize) {
+        let f = self.task.shards.glm(worker, self.task.frame);
+        let alphas = self.sheets[worker].alpha.lock().expect(PANICKED);
+        let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
+        for (i, &alpha) in alphas.iter().enumerate() {
+            scatter(&mut vector, f.weight(i) * self.feasible(alpha), f.line(i));
+        }
+    }
+
+    /// x_j of a value u_j of the store.
+    pub(super) fn primal(&self, u: f64) -> f64 {
+        let prox = &self.task.frame.prox;
+        if prox.is_pure_l2() { u } else { prox.dual_map(prox.l2 * u) }
+    }
+
+    /// r(x_j), r*(v_j) and the prox-gradient step over the worker's coordinates.
+    fn coordinates(&self, worker: usize) {
+        let mut totals = *self.sheets[worker].totals.lock().expect(PANICKED);
+        match self.task.form {
+            Form::Columns => self.own_columns(worker, &mut totals),
+            Form::Primal => self.range_of_primal(worker, &mut totals),
+            Form::Dual => self.range_of_dual(worker, &mut totals),
+        }
+        *self.sheets[worker].totals.lock().expect(PANICKED) = totals;
+    }
+
+    fn own_columns(&self, worker: usize, totals: &mut Totals) {
+        let task = &self.task;
+        let f = task.shards.glm(worker, task.frame);
+        for j in 0..f.lines() {
+            let entries = f.line(j).entries();
+            let sum: f64 = entries.map(|(k, a)| f.weight(k) * a * self.feasible(self.slopes[k].read())).sum();
+            let x = task.shards.parts[worker].state[j].read();
+            self.coordinate(f.global(j), x, sum / task.frame.total_weight, totals);
+        }
+    }
+
+    fn range_of_primal(&self, worker: usize, totals: &mut Totals) {
+        let task = &self.task;
+        let range = share(task.width(), worker, self.workers());
+        let mut x = vec![0.0; range.len()];
+        task.replicas[task.plan.workers[worker].replica].read(range.start, &mut x);
+        let mut sums = vec![0.0; range.len()];
+        for sheet in &self.sheets {
+            let vector = sheet.vector.read().expect(PANICKED);
+            sums.iter_mut().zip(&vector[range.clone()]).for_each(|(sum, value)| *sum += value);
+        }
+        for (j, (x, sum)) in range.zip(x.into_iter().zip(sums)) {
+            self.coordinate(j, x, sum / task.frame.total_weight, totals);
+        }
+        if worker == 0 && !self.certifies_by_gap() && task.frame.private_constant {
+            // ∂F/∂c = −Σ wᵢ αᵢ/W.
+            let signed = self.ledger.lock().expect(PANICKED).totals.signed;
+            totals.step2 += ((signed[0] - signed[1]) / task.frame.total_weight).powi(2);
+        }
+    }
+
+    fn range_of_dual(&self, worker: usize, totals: &mut Totals) {
+        let task = &self.task;
+        let range = share(task.width(), worker, self.workers());
+        let mut u = vec![0.0; range.len()];
+        task.replicas[task.plan.workers[worker].replica].read(range.start, &mut u);
+        let agreed = self.agreed[worker].read().expect(PANICKED);
+        for (k, &u) in u.iter().enumerate() {
+            let x = self.primal(u);
+            totals.support += u64::from(x != 0.0);
+            totals.regulariser += task.frame.prox.value(x);
+            // Where the store may differ from what α says, `agreed` has what α says in full precision.
+            let exact = if self.task.drifts { agreed[k] } else { u };
+            totals.regulariser_conjugate += task.frame.prox.conjugate(task.frame.prox.l2 * exact);
+        }
+    }
+
+    /// One coordinate x_j with v_j = (1/W) Σ wᵢ αᵢ a_ij, minus the gradient of the loss.
+    fn coordinate(&self, j: usize, x: f64, v: f64, totals: &mut Totals) {
+        let prox = self.task.frame.prox_of(j);
+        let free = self.task.frame.free_column == Some(j);
+        totals.support += u64::from(x != 0.0 && !free);
+        totals.regulariser += prox.value(x);
+        if !self.certifies_by_gap() {
+            totals.step2 += (prox.prox(x + v, 1.0) - x).powi(2);
+        } else if free {
+            // Σ wᵢ αᵢ = 0 was arranged.
+        } else if scales(&prox) {
+            totals.scale = totals.scale.min(prox.dual_scale(v));
+        } else {
+            totals.regulariser_conjugate += prox.conjugate(v);
+        }
+    }
+
+    /// Σ wᵢ φ*(−αᵢ) of the feasible α.
+    fn conjugates(&self, worker: usize) {
+        let task = &self.task;
+        let f = task.shards.glm(worker, task.frame);
+        let scale = self.balance[2].read();
+        let value = |k: usize, alpha: f64| {
+            f.weight(k) * task.frame.loss.conjugate(scale * self.feasible(alpha), f.label(k))
+        };
+        let sum: f64 = match task.form {
+            Form::Columns => {
+                share(task.frame.rows, worker, self.workers()).map(|k| value(k, self.slopes[k].read())).sum()
+            }
+            Form::Primal | Form::Dual => {
+                let alphas = self.sheets[worker].alpha.lock().expect(PANICKED);
+                alphas.iter().enumerate().map(|(i, &alpha)| value(i, alpha)).sum()
+            }
+        };
+        self.sheets[worker].totals.lock().expect(PANICKED).conjugate = sum;
+    }
+
+    /// Makes the store again from the state: undoes what lossy merges lost and what rounding added. Leaves the exact
+    /// values in `agreed`.
+    pub(super) fn rebuild(&self, crew: &Crew<'_>) {
+        if self.task.form == Form::Primal {
+            return;
+        }
+        crew.phase(|worker| self.expand(worker), || ());
+        crew.phase(|worker| self.sum_up(worker), || ());
+        crew.phase(|worker| self.adopt(worker), || ());
+    }
+
+    fn expand(&self, worker: usize) {
+        let task = &self.task;
+        let f = task.shards.glm(worker, task.frame);
+        let unit = match task.form {
+            Form::Dual => 1.0 / (task.frame.prox.l2 * task.frame.total_weight),
+            Form::Primal | Form::Columns => 1.0,
+        };
+        let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
+        clear(&mut vector, task.width());
+        for (i, memo) in task.shards.parts[worker].state.iter().enumerate() {
+            let weight = if task.form == Form::Dual { f.weight(i) } else { 1.0 };
+            scatter(&mut vector, weight * unit * memo.read(), f.line(i));
+        }
+    }
+
+    fn sum_up(&self, worker: usize) {
+        let start = share(self.task.width(), worker, self.workers()).start;
+        let mut agreed = self.agreed[worker].write().expect(PANICKED);
+        agreed.fill(0.0);
+        for sheet in &self.sheets {
+            let vector = sheet.vector.read().expect(PANICKED);
+            agreed.iter_mut().zip(&vector[start..]).for_each(|(sum, value)| *sum += value);
+        }
+    }
+
+    /// Judges x = 0 first, where the certificate is relative to it.
+    pub(super) fn judge_zero(&self, crew: &Crew<'_>) {
+        let kept: Vec<f64> = self.constants.iter().map(|constant| constant.read()).collect();
+        let stored: Vec<Vec<f64>> = self.agreed.iter().map(|chunk| chunk.read().expect(PANICKED).clone()).collect();
+        let fill = |worker: usize, from: &dyn Fn(usize) -> Vec<f64>| {
+            *self.agreed[worker].write().expect(PANICKED) = from(worker);
+        };
+        crew.phase(|_| (), || ());
+        crew.phase(
+            |worker| {
+                fill(worker, &|chunk| vec![0.0; stored[chunk].len()]);
+                self.constants[worker].put(0.0);
+            },
+            || (),
+        );
+        crew.phase(|worker| self.adopt(worker), || ());
+        self.evaluate(crew);
+        crew.phase(
+            |worker| {
+                fill(worker, &|chunk| stored[chunk].clone());
+                self.constants[worker].put(kept[worker]);
+            },
+            || {
+                let mut ledger = self.ledger.lock().expect(PANICKED);
+                ledger.norm_zero = ledger.totals.step2.sqrt();
+            },
+        );
+        crew.phase(|worker| self.adopt(worker), || ());
+    }
+}
+
+fn clear(vector: &mut Vec<f64>, len: usize) {
+    vector.clear();
+    vector.resize(len, 0.0);
+}
+
+/// vector ← vector + scale · row, on plain memory.
+fn scatter(vector: &mut [f64], scale: f64, row: Row<'_>) {
+    if scale != 0.0 {
+        row.entries().for_each(|(column, value)| vector[column] += scale * value);
+    }
+}

@@ -1,0 +1,125 @@
+//! All workers on one thread, their reads and writes interleaved in an order drawn from the seed.
+//!
+//! At each turn one worker with work left is drawn, all alike, and does its next half: a read if it has nothing pending,
+//! else the write. So between a worker's read and its write there are as many of the others' as chance puts there: the
+//! delays of a run are known, and the same for the same plan, seed and data, to the bit. An update under a locked merge
+//! is done in one turn, since nobody could come between.
+
+use super::{Crew, Ended, PANICKED, Run, Seat, Task};
+use crate::{
+    checkpoint::Checkpoint,
+    data::matrix::Matrix,
+    error::Result,
+    method::{Method, Pace},
+    store::Replica,
+    trace::Observer,
+};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Runs `task` on the calling thread.
+///
+/// # Errors
+/// Whatever the observer reports.
+pub fn run<D: Matrix, R: Replica, M: Method>(
+    task: Task<'_, D, R, M>,
+    from: Option<&Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<Ended> {
+    let workers = task.plan.workers.len();
+    let run = Run::new(task, from, observer);
+    run.drive(&Crew::Alone(workers), |run, epoch, index| run.interleave(epoch, index));
+    run.end()
+}
+
+/// Where a worker is in its window.
+struct Cursor<P> {
+    worker: usize,
+    /// Lines left, as (part, line, γ and σ′ there), the next one last.
+    left: Vec<(u32, usize, Pace)>,
+    pending: Option<P>,
+}
+
+impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+    /// Window `index` of all workers.
+    fn interleave(&self, epoch: u64, index: usize) {
+        let turn = epoch.wrapping_mul(self.windows as u64).wrapping_add(index as u64);
+        let mut random =
+            Xoshiro256PlusPlus::seed_from_u64(!self.task.seed ^ turn.wrapping_mul(0xD1B5_4A32_D192_ED03));
+        let mut active: Vec<_> = (0..self.workers()).map(|worker| self.cursor(worker, epoch, index)).collect();
+        active.retain(|cursor| !cursor.left.is_empty());
+        let mut turns = 0u32;
+        while !active.is_empty() {
+            turns = turns.wrapping_add(1);
+            if turns % 64 == 0 && self.poll(0) {
+                // What was read is still written: every update that was begun counts.
+                active.retain_mut(|cursor| {
+                    let begun = cursor.pending.is_some();
+                    cursor.left.drain(..cursor.left.len() - usize::from(begun));
+                    begun
+                });
+                if active.is_empty() {
+                    break;
+                }
+            }
+            let drawn = random.random_range(0..active.len());
+            self.half(&mut active[drawn]);
+            if active[drawn].left.is_empty() {
+                active.swap_remove(drawn);
+            }
+        }
+        if index + 1 == self.windows {
+            (0..self.workers()).for_each(|worker| self.flush(worker, epoch));
+        }
+    }
+
+    fn cursor(&self, worker: usize, epoch: u64, index: usize) -> Cursor<M::Pending> {
+        let mut seat = self.seats[worker].lock().expect(PANICKED);
+        let buckets = seat.as_mut().expect("seated before the first epoch").order.epoch(epoch);
+        let (skipped, window) = self.window_of(buckets, index);
+        let lines = window.iter().enumerate().flat_map(|(k, bucket)| {
+            let pace = self.pace(epoch, skipped + k, buckets.len());
+            bucket.range().map(move |line| (bucket.part, line, pace))
+        });
+        let mut left: Vec<_> = lines.collect();
+        left.reverse();
+        Cursor { worker, left, pending: None }
+    }
+
+    /// A worker's read, or its write.
+    fn half(&self, cursor: &mut Cursor<M::Pending>) {
+        let task = &self.task;
+        let &(part, i, pace) = cursor.left.last().expect("an active worker has lines left");
+        let mut seat = self.seats[cursor.worker].lock().expect(PANICKED);
+        let Seat { hands, .. } = seat.as_mut().expect("seated before the first epoch");
+        let f = task.shards.glm(part as usize, task.frame);
+        let state = &task.shards.parts[part as usize].state;
+        let replica = &task.replicas[task.plan.workers[cursor.worker].replica];
+        let mut open = replica.open();
+        let x = replica.view(&mut open);
+        let pending = match cursor.pending.take() {
+            None => {
+                let pending = task.method.read(&f, state, &x, i, &pace, &mut hands.local);
+                if !R::HOLDS {
+                    cursor.pending = Some(pending);
+                    return;
+                }
+                pending
+            }
+            Some(pending) => pending,
+        };
+        task.method.write(&f, state, &x, i, pending, &mut hands.local);
+        cursor.left.pop();
+        hands.updates += 1;
+        hands.unsettled += 1;
+        self.settle(&x, hands, &pace, false);
+    }
+
+    fn flush(&self, worker: usize, epoch: u64) {
+        let mut seat = self.seats[worker].lock().expect(PANICKED);
+        let Seat { hands, .. } = seat.as_mut().expect("seated before the first epoch");
+        let replica = &self.task.replicas[self.task.plan.workers[worker].replica];
+        let mut open = replica.open();
+        self.settle(&replica.view(&mut open), hands, &self.pace(epoch, 1, 1), true);
+    }
+}

@@ -1,0 +1,88 @@
+//! The model and the state of a run, copied out while the workers wait.
+
+use super::{Form, PANICKED, Run};
+use crate::{
+    checkpoint::Checkpoint,
+    data::matrix::Matrix,
+    method::Method,
+    model::Model,
+    store::Replica,
+    sync::Slot,
+    trace::{Sample, Snapshot},
+};
+
+/// The run at a sample.
+pub(super) struct At<'r, 'a, D, R, M: Method> {
+    pub(super) run: &'r Run<'a, D, R, M>,
+    pub(super) epoch: u64,
+    pub(super) sample: &'r Sample,
+}
+
+impl<D: Matrix, R: Replica, M: Method> Snapshot for At<'_, '_, D, R, M> {
+    fn model(&self) -> Model {
+        self.run.model()
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        self.run.state_at(self.epoch, Some(self.sample.clone()))
+    }
+}
+
+impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+    /// x and the constant in the scale it is solved in.
+    fn solution(&self) -> (Vec<f64>, f64) {
+        let task = &self.task;
+        if task.form == Form::Columns {
+            let mut x: Vec<f64> = self.state();
+            let constant = task.frame.free_column.map_or(0.0, |column| x.remove(column));
+            return (x, constant);
+        }
+        let mut x = vec![0.0; task.width()];
+        task.replicas[0].read(0, &mut x);
+        if task.form == Form::Dual {
+            x.iter_mut().for_each(|value| *value = self.primal(*value));
+        }
+        (x, self.constant())
+    }
+
+    /// The method's state of all lines in order.
+    fn state(&self) -> Vec<f64> {
+        self.task.shards.parts.iter().flat_map(|part| part.state.iter().map(Slot::read)).collect()
+    }
+
+    /// The model in the scale of the input.
+    pub(super) fn model(&self) -> Model {
+        let (mut weights, mut intercept) = self.solution();
+        if weights.len() > self.task.template.weights.len() {
+            // The penalised column of ones.
+            intercept += weights.pop().expect("longer than another");
+        }
+        for (weight, scale) in weights.iter_mut().zip(self.task.column_scale) {
+            *weight *= scale;
+        }
+        Model { weights, intercept, ..self.task.template.clone() }
+    }
+
+    /// What a later process needs to go on from here.
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        let (epoch, last) = {
+            let ledger = self.ledger.lock().expect(PANICKED);
+            (ledger.epochs_done, ledger.samples.last().cloned())
+        };
+        self.state_at(epoch, last)
+    }
+
+    pub(super) fn state_at(&self, epoch: u64, last: Option<Sample>) -> Checkpoint {
+        let mut parameters = vec![0.0; self.task.width()];
+        self.task.replicas[0].read(0, &mut parameters);
+        parameters.push(self.constant());
+        Checkpoint {
+            identity: self.task.identity.to_owned(),
+            parameters,
+            state: self.state(),
+            epoch,
+            step_initial: self.task.step.map(|step| step.initial),
+            last,
+        }
+    }
+}

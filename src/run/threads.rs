@@ -1,0 +1,67 @@
+//! Real threads, pinned by the plan.
+
+use super::{Crew, Ended, PANICKED, Run, Seat, Task};
+use crate::{
+    checkpoint::Checkpoint,
+    data::matrix::Matrix,
+    error::Result,
+    method::Method,
+    objective::Linear,
+    placement::team,
+    store::{Replica, View},
+    sync::Gate,
+    trace::Observer,
+};
+
+/// Runs `task` on one thread a worker.
+///
+/// # Errors
+/// Whatever the observer reports.
+pub fn run<D: Matrix, R: Replica, M: Method>(
+    task: Task<'_, D, R, M>,
+    from: Option<&Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<Ended> {
+    let plan = task.plan;
+    let run = Run::new(task, from, observer);
+    let gate = Gate::new(plan.workers.len());
+    team::each(plan, |worker| {
+        run.drive(&Crew::Thread(worker, &gate), |run, epoch, index| run.window(worker, epoch, index));
+    });
+    run.end()
+}
+
+impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+    /// Worker `worker`'s updates of window `index`: the hot loop.
+    fn window(&self, worker: usize, epoch: u64, index: usize) {
+        let task = &self.task;
+        let mut seat = self.seats[worker].lock().expect(PANICKED);
+        let Seat { order, hands } = seat.as_mut().expect("seated before the first epoch");
+        let buckets = order.epoch(epoch);
+        let (skipped, window) = self.window_of(buckets, index);
+        let replica = &task.replicas[task.plan.workers[worker].replica];
+        let mut open = replica.open();
+        let x = replica.view(&mut open);
+        for (k, bucket) in window.iter().enumerate() {
+            if self.poll(worker) {
+                break;
+            }
+            let pace = self.pace(epoch, skipped + k, buckets.len());
+            let f = task.shards.glm(bucket.part as usize, task.frame);
+            let state = &task.shards.parts[bucket.part as usize].state;
+            for i in bucket.range() {
+                let held = x.hold(f.line(i));
+                let pending = task.method.read(&f, state, &x, i, &pace, &mut hands.local);
+                task.method.write(&f, state, &x, i, pending, &mut hands.local);
+                drop(held);
+            }
+            hands.updates += u64::from(bucket.lines);
+            hands.unsettled += u64::from(bucket.lines);
+            self.settle(&x, hands, &pace, false);
+        }
+        if index + 1 == self.windows {
+            let pace = self.pace(epoch, buckets.len(), buckets.len());
+            self.settle(&x, hands, &pace, true);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Which method, and why; and the pairs of settings that make no sense together.
+
+use super::Form;
+use crate::{
+    config::{ExchangeKind, L2, MethodKind, Setup},
+    data::Shape,
+    error::{Error, Result},
+};
+
+/// A method and the reason for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) method: MethodKind,
+    pub(super) why: String,
+}
+
+/// The method to use for `setup` on data of `shape`.
+///
+/// # Errors
+/// [`Error::Unmet`] where the method that was asked for cannot solve the problem.
+pub(super) fn choose(setup: &Setup, shape: &Shape) -> Result<Choice> {
+    let choice = match setup.method {
+        MethodKind::Auto => automatic(setup, shape),
+        ref method => Choice { method: method.clone(), why: "it was asked for".into() },
+    };
+    check(setup, &choice.method)?;
+    Ok(choice)
+}
+
+fn automatic(setup: &Setup, shape: &Shape) -> Choice {
+    let problem = &setup.problem;
+    let smooth = problem.loss.curvature().is_finite();
+    let strongly_convex = !matches!(problem.l2, L2::Value(value) if value == 0.0);
+    let (method, why) = match (strongly_convex, problem.intercept, smooth) {
+        (true, false, _) => (
+            MethodKind::Dual { penalize_intercept: false },
+            format!(
+                "λ₂ > 0 and no free intercept: dual coordinate ascent needs no step and certifies itself \
+                 (n = {}, d = {})",
+                shape.rows, shape.columns
+            ),
+        ),
+        (_, _, true) => (
+            MethodKind::Bcd,
+            format!(
+                "{}, and the {} loss is smooth: coordinate descent by columns needs no step",
+                if strongly_convex {
+                    "a free intercept rules out the dual"
+                } else {
+                    "λ₂ = 0 rules out the dual"
+                },
+                problem.loss.name()
+            ),
+        ),
+        (_, _, false) => (
+            MethodKind::Hogwild,
+            format!(
+                "{} rules out the dual, and the {} loss is not smooth, which rules out coordinate descent",
+                if strongly_convex { "a free intercept" } else { "λ₂ = 0" },
+                problem.loss.name()
+            ),
+        ),
+    };
+    Choice { method, why }
+}
+
+fn check(setup: &Setup, method: &MethodKind) -> Result<()> {
+    let problem = &setup.problem;
+    match method {
+        MethodKind::Dual { penalize_intercept } => {
+            if matches!(problem.l2, L2::Value(value) if value == 0.0) {
+                return Err(Error::unmet(
+                    "method dual needs λ₂ > 0, and --l2 is 0: the dual of an unregularised problem is not smooth",
+                    "Give --l2 (a number, or 1/n), or use --method bcd or hogwild.",
+                ));
+            }
+            if problem.intercept && !penalize_intercept {
+                return Err(Error::unmet(
+                    "method dual cannot fit an unpenalised intercept: it would tie all dual variables together",
+                    "Add --penalize-intercept to treat it as one more column, or use --method bcd or hogwild.",
+                ));
+            }
+        }
+        MethodKind::Bcd if !problem.loss.curvature().is_finite() => {
+            return Err(Error::unmet(
+                format!("method bcd needs a smooth loss, and {} is not", problem.loss.name()),
+                "Use --loss squared-hinge, or --method dual or hogwild.",
+            ));
+        }
+        _ => (),
+    }
+    match (form(method), setup.exchange) {
+        (Form::Primal, Some(ExchangeKind::Sum { .. })) => Err(Error::unmet(
+            "exchange sum does not go with method hogwild: K replicas that each move all the way would move K times",
+            "Use exchange average.",
+        )),
+        (Form::Dual | Form::Columns, Some(ExchangeKind::Average { .. })) => Err(Error::unmet(
+            "exchange average does not go with methods dual and bcd: their replicas must stay what the dual variables \
+             (or coefficients) say",
+            "Use exchange sum.",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn form(method: &MethodKind) -> Form {
+    match method {
+        MethodKind::Dual { .. } => Form::Dual,
+        MethodKind::Bcd => Form::Columns,
+        MethodKind::Hogwild | MethodKind::Auto => Form::Primal,
+    }
+}

@@ -1,0 +1,105 @@
+//! Where a run begins: at zero, at a given model, or where another run was saved.
+
+use super::{Fit, Form, Placed};
+use crate::{
+    checkpoint::Checkpoint,
+    data::matrix::Matrix,
+    error::{Error, Result},
+    model::Model,
+    objective::Linear,
+    shard::Shards,
+    store::Replica,
+    sync::Slot,
+};
+
+impl Fit<'_> {
+    /// Puts the start into replica 0 and the state; returns the checkpoint to go on from.
+    ///
+    /// # Errors
+    /// A checkpoint of another run, or of another size.
+    pub(super) fn begin<'p, D: Matrix, R: Replica>(
+        &self,
+        placed: &'p Placed<'_, D>,
+        replicas: &[R],
+        form: Form,
+    ) -> Result<Option<&'p Checkpoint>> {
+        if let Some(checkpoint) = &placed.start.resume {
+            let lines: usize = placed.shards.parts.iter().map(|part| part.matrix.rows()).sum();
+            let width = if form == Form::Columns { placed.frame.rows } else { placed.frame.columns };
+            if checkpoint.identity != placed.identity {
+                return Err(Error::unmet(
+                    format!(
+                        "the checkpoint is of another run\n  it was:     {}\n  this is:    {}",
+                        checkpoint.identity, placed.identity
+                    ),
+                    "Give the same data, problem and method, or start anew without --resume.",
+                ));
+            }
+            if checkpoint.parameters.len() != width + 1 || checkpoint.state.len() != lines {
+                return Err(Error::unmet(
+                    format!(
+                        "the checkpoint holds {} parameters and {} values of state; this run has {} and {lines}",
+                        checkpoint.parameters.len(),
+                        checkpoint.state.len(),
+                        width + 1
+                    ),
+                    "Start anew without --resume.",
+                ));
+            }
+            replicas[0].write(0, &checkpoint.parameters[..width]);
+            put_state(&placed.shards, &checkpoint.state);
+            return Ok(Some(checkpoint));
+        }
+        if let Some(warm) = &placed.start.warm {
+            self.warm(placed, warm, replicas, form);
+        }
+        Ok(None)
+    }
+
+    /// Starts at `warm`, cut or filled with zeros to d coefficients. For the dual, αᵢ = −φ′(zᵢ) at it; the store follows
+    /// from the state there and by columns.
+    fn warm<D: Matrix, R: Replica>(&self, placed: &Placed<'_, D>, warm: &Model, replicas: &[R], form: Form) {
+        let frame = &placed.frame;
+        let mut x: Vec<f64> = warm.weights.clone();
+        x.resize(self.shape.columns, 0.0);
+        for (x, scale) in x.iter_mut().zip(&placed.column_scale) {
+            *x /= scale;
+        }
+        x.iter_mut().for_each(|x| *x = x.clamp(frame.prox.lo, frame.prox.hi));
+        if frame.columns > x.len() {
+            x.push(warm.intercept);
+        }
+        let mut store = vec![0.0; if form == Form::Columns { frame.rows } else { frame.columns }];
+        match form {
+            Form::Primal => store.copy_from_slice(&x),
+            Form::Columns => {
+                put_state(&placed.shards, &x);
+                for part in 0..placed.shards.parts.len() {
+                    let f = placed.shards.glm(part, frame);
+                    for j in 0..f.lines() {
+                        let x = x[f.global(j)];
+                        f.line(j).entries().for_each(|(k, a)| store[k] += a * x);
+                    }
+                }
+            }
+            Form::Dual => {
+                for part in 0..placed.shards.parts.len() {
+                    let f = placed.shards.glm(part, frame);
+                    for i in 0..f.lines() {
+                        let z: f64 = f.line(i).entries().map(|(j, a)| a * x[j]).sum();
+                        let alpha = -frame.loss.slope(z, f.label(i));
+                        placed.shards.parts[part].state[i].put(alpha);
+                        let unit = f.weight(i) * alpha / (frame.prox.l2 * frame.total_weight);
+                        f.line(i).entries().for_each(|(j, a)| store[j] += unit * a);
+                    }
+                }
+            }
+        }
+        replicas[0].write(0, &store);
+    }
+}
+
+fn put_state<D>(shards: &Shards<D>, state: &[f64]) {
+    let slots = shards.parts.iter().flat_map(|part| part.state.iter());
+    slots.zip(state).for_each(|(slot, &value)| slot.put(value));
+}

@@ -1,0 +1,104 @@
+//! A first step, where none was given: short trials on a sample of rows (Bottou, "Stochastic gradient descent tricks",
+//! 2012, §4.2).
+
+use super::{Fit, Form, Placed};
+use crate::{
+    config::StepKind,
+    data::matrix::Matrix,
+    method::{Hogwild, Method, Pace},
+    objective::{Frame, Linear},
+    shard::Shards,
+    step::{self, Step},
+    store::{Plain, Replica, View},
+};
+
+/// Each candidate is this many times the last.
+const RATIO: f64 = 2.0;
+/// Rows of the sample: a twentieth of all, within these bounds.
+const SAMPLE: (usize, usize) = (2_000, 20_000);
+/// Candidates tried in one direction at most.
+const TRIALS: usize = 24;
+
+impl Fit<'_> {
+    /// The step rule with its first length, for methods that have one.
+    pub(super) fn step<D: Matrix>(&self, placed: &Placed<'_, D>) -> Option<Step> {
+        if self.form() != Form::Primal {
+            return None;
+        }
+        let kind = self.setup.step.unwrap_or(StepKind::Diminishing { initial: None, half: 1.0 });
+        let saved = placed.start.resume.as_ref().and_then(|checkpoint| checkpoint.step_initial);
+        let initial = saved.or(step::initial(kind)).unwrap_or_else(|| search(&placed.shards, &placed.frame));
+        Some(Step { kind, initial })
+    }
+}
+
+/// The candidate whose single pass over the sample leaves the least objective on the sample. Starts at 1/(φ″max times
+/// the mean of ‖a‖²) and goes up or down from there as long as it gets better.
+fn search<D: Matrix>(shards: &Shards<D>, frame: &Frame) -> f64 {
+    let sample = sample(shards, frame.rows);
+    let norm2: f64 = sample.iter().map(|&(part, i)| shards.parts[part].norms2[i]).sum();
+    let curvature = if frame.loss.curvature().is_finite() { frame.loss.curvature() } else { 1.0 };
+    let scale = norm2 / sample.len() as f64 * curvature;
+    let start = if scale > 0.0 { 1.0 / scale } else { 1.0 };
+    let trial = |gamma: f64| {
+        let value = trial(shards, frame, &sample, gamma);
+        if value.is_finite() { value } else { f64::INFINITY }
+    };
+    let (mut best, mut least) = (start, trial(start));
+    for ratio in [RATIO, 1.0 / RATIO] {
+        let mut gamma = best;
+        for _ in 0..TRIALS {
+            gamma *= ratio;
+            let value = trial(gamma);
+            if value >= least && least.is_finite() {
+                break;
+            }
+            if value < least {
+                (best, least) = (gamma, value);
+            }
+        }
+    }
+    best
+}
+
+/// Rows spread evenly over all parts, as (part, line).
+fn sample<D: Matrix>(shards: &Shards<D>, rows: usize) -> Vec<(usize, usize)> {
+    let count = (rows / 20).clamp(SAMPLE.0, SAMPLE.1).min(rows);
+    let all = shards.parts.iter().enumerate().flat_map(|(p, part)| (0..part.matrix.rows()).map(move |i| (p, i)));
+    all.step_by(rows.div_ceil(count)).collect()
+}
+
+/// F on the sample after one pass over it with step `gamma`.
+fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)], gamma: f64) -> f64 {
+    let weight: f64 = sample.iter().map(|&(part, i)| shards.glm(part, frame).weight(i)).sum();
+    let nonzeros = sample.iter().map(|&(part, i)| shards.parts[part].matrix.row(i).nonzeros() as u64).sum();
+    let method = Hogwild::new(frame.prox, sample.len(), frame.columns, nonzeros, weight, frame.private_constant);
+    let replica = Plain::<f64>::zeros(frame.columns);
+    let mut open = replica.open();
+    let x = replica.view(&mut open);
+    let pace = Pace { step: gamma, damping: 1.0, amplify: 1.0 };
+    let (mut constant, mut unsettled) = (0.0, 0);
+    for (k, &(part, i)) in sample.iter().enumerate() {
+        let f = shards.glm(part, frame);
+        let pending = method.read(&f, &[], &x, i, &pace, &mut constant);
+        method.write(&f, &[], &x, i, pending, &mut constant);
+        unsettled += 1;
+        if method.settle_every().is_some_and(|every| unsettled >= every || k + 1 == sample.len()) {
+            method.settle(&x, 0..frame.columns, unsettled, &pace);
+            unsettled = 0;
+        }
+    }
+    let loss: f64 = sample
+        .iter()
+        .map(|&(part, i)| {
+            let f = shards.glm(part, frame);
+            f.weight(i) * frame.loss.value(x.dot(f.line(i)) + constant, f.label(i))
+        })
+        .sum();
+    let mut regulariser = 0.0;
+    x.map(0..frame.columns, |_, value| {
+        regulariser += frame.prox.value(value);
+        value
+    });
+    loss / weight + regulariser
+}

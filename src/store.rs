@@ -1,0 +1,163 @@
+//! Where parameters live, and how two writes meet: a [`Replica`] for each group of workers that the plan names (one,
+//! the master, for `replicas = "machine"`), seen by a worker through a [`View`].
+
+use crate::data::matrix::{Row, SparseRow};
+use crate::sync::{Held, Merge, Slot};
+use std::{marker::PhantomData, ops::Range};
+
+mod kernel;
+mod plain;
+mod shared;
+
+pub use plain::Plain;
+pub use shared::Shared;
+
+/// One worker's window on a replica. Nobody but a view writes a parameter.
+pub trait View {
+    /// Number of parameters.
+    fn len(&self) -> usize;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// x_j.
+    fn get(&self, j: usize) -> f64;
+    /// x_j ← x_j + delta.
+    fn add(&self, j: usize, delta: f64);
+    /// Σ_j a_j x_j. Reads the row once, in order, and one parameter an entry.
+    fn dot(&self, row: Row<'_>) -> f64;
+    /// x_j ← x_j + scale a_j. One read and one write an entry.
+    fn axpy(&self, scale: f64, row: Row<'_>);
+    /// Σ_j f(j, x_j, a_j).
+    fn fold(&self, row: Row<'_>, f: impl FnMut(usize, f64, f64) -> f64) -> f64;
+    /// x_j ← f(j, x_j) over a range: a dense sweep.
+    fn map(&self, range: Range<usize>, f: impl FnMut(usize, f64) -> f64);
+    /// Copies x[start..] into `out`.
+    fn read(&self, start: usize, out: &mut [f64]);
+    /// Puts `values` at x[start..].
+    fn write(&self, start: usize, values: &[f64]);
+    /// The locks of the row's coordinates, held until the guard is dropped; `None` unless the merge is `locked`.
+    fn hold(&self, row: Row<'_>) -> Option<Held<'_>>;
+}
+
+/// One replica of the parameters.
+pub trait Replica: Send + Sync + Sized + 'static {
+    /// A worker's access for a while; exclusive for plain memory.
+    type Open<'a>
+    where
+        Self: 'a;
+    /// The window it gives.
+    type View<'a>: View
+    where
+        Self: 'a;
+    /// Whether updates must run from read to write without another in between.
+    const HOLDS: bool;
+    /// `len` zeros, touched first by the calling thread.
+    fn zeros(len: usize) -> Self;
+    /// Opens the replica.
+    fn open(&self) -> Self::Open<'_>;
+    /// The window of an open replica.
+    fn view<'a, 'o: 'a>(&'a self, open: &'a mut Self::Open<'o>) -> Self::View<'a>;
+    /// Copies x[start..] into `out`. For between the phases, when no worker has the replica open.
+    fn read(&self, start: usize, out: &mut [f64]);
+    /// Puts `values` at x[start..]. As [`Replica::read`].
+    fn write(&self, start: usize, values: &[f64]);
+}
+
+/// A view on slots of one kind with one merge.
+#[derive(Clone, Copy)]
+pub struct Window<'a, S, M> {
+    slots: &'a [S],
+    stripes: Option<&'a crate::sync::Stripes>,
+    merge: PhantomData<M>,
+}
+
+impl<S: Slot, M: Merge> View for Window<'_, S, M> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    #[inline(always)]
+    fn get(&self, j: usize) -> f64 {
+        self.slots[j].read()
+    }
+
+    #[inline(always)]
+    fn add(&self, j: usize, delta: f64) {
+        M::add(&self.slots[j], delta);
+    }
+
+    #[inline(always)]
+    fn dot(&self, row: Row<'_>) -> f64 {
+        match row {
+            Row::Sparse(row) => kernel::dot(self.slots, row),
+            Row::Dense(values) => kernel::dot_dense(&self.slots[..values.len()], values),
+        }
+    }
+
+    #[inline(always)]
+    fn axpy(&self, scale: f64, row: Row<'_>) {
+        match row {
+            Row::Sparse(row) => kernel::axpy::<S, M>(self.slots, scale, row),
+            Row::Dense(values) => {
+                for (slot, &value) in self.slots[..values.len()].iter().zip(values) {
+                    M::add(slot, scale * f64::from(value));
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fold(&self, row: Row<'_>, mut f: impl FnMut(usize, f64, f64) -> f64) -> f64 {
+        match row {
+            Row::Sparse(row) => sparse_fold(self.slots, row, f),
+            Row::Dense(values) => {
+                let slots = self.slots[..values.len()].iter();
+                slots.zip(values).enumerate().map(|(j, (slot, &value))| f(j, slot.read(), f64::from(value))).sum()
+            }
+        }
+    }
+
+    #[inline]
+    fn map(&self, range: Range<usize>, mut f: impl FnMut(usize, f64) -> f64) {
+        let start = range.start;
+        for (k, slot) in self.slots[range].iter().enumerate() {
+            M::update(slot, |value| f(start + k, value));
+        }
+    }
+
+    fn read(&self, start: usize, out: &mut [f64]) {
+        read(self.slots, start, out);
+    }
+
+    fn write(&self, start: usize, values: &[f64]) {
+        write(self.slots, start, values);
+    }
+
+    #[inline(always)]
+    fn hold(&self, row: Row<'_>) -> Option<Held<'_>> {
+        if !M::HOLDS {
+            return None;
+        }
+        self.stripes.map(|stripes| stripes.hold(row.entries().map(|(column, _)| column)))
+    }
+}
+
+#[inline(always)]
+fn sparse_fold<S: Slot>(slots: &[S], row: SparseRow<'_>, mut f: impl FnMut(usize, f64, f64) -> f64) -> f64 {
+    let entries = row.columns().iter().zip(row.values());
+    entries.map(|(&column, &value)| f(column as usize, slots[column as usize].read(), f64::from(value))).sum()
+}
+
+fn read<S: Slot>(slots: &[S], start: usize, out: &mut [f64]) {
+    for (value, slot) in out.iter_mut().zip(&slots[start..]) {
+        *value = slot.read();
+    }
+}
+
+fn write<S: Slot>(slots: &[S], start: usize, values: &[f64]) {
+    for (&value, slot) in values.iter().zip(&slots[start..]) {
+        slot.put(value);
+    }
+}

@@ -1,0 +1,100 @@
+//! The two loops that a sparse update is: a gather and a scatter.
+//!
+//! Why `unsafe`: the columns of a row are checked once, when its matrix is made, and not again for each of the two
+//! accesses an entry; `benches/update.rs` has the cost of checking. The plain twins are in the tests below.
+#![allow(unsafe_code)]
+
+use crate::data::matrix::SparseRow;
+use crate::sync::{Merge, Slot};
+
+/// Σ_k v_k x[c_k]. Per entry: 8 bytes of the row in order, one slot at random. Four sums run side by side, since an
+/// addition takes four cycles to finish and two can start in each.
+#[inline(always)]
+pub(super) fn dot<S: Slot>(slots: &[S], row: SparseRow<'_>) -> f64 {
+    assert!(row.bound() <= slots.len());
+    let (columns, values) = (row.columns(), row.values());
+    // SAFETY: `c` is a column of `row`, all of which are below `row.bound()` (SparseRow's invariant, established where
+    // the matrix was made), and the bound is at most `slots.len()` (asserted above).
+    let term = |c: u32, v: f32| unsafe { slots.get_unchecked(c as usize) }.read() * f64::from(v);
+    let mut sums = [0.0; 4];
+    let (column_chunks, column_rest) = columns.as_chunks::<4>();
+    let (value_chunks, value_rest) = values.as_chunks::<4>();
+    for (c, v) in column_chunks.iter().zip(value_chunks) {
+        for lane in 0..4 {
+            sums[lane] += term(c[lane], v[lane]);
+        }
+    }
+    for (lane, (&c, &v)) in column_rest.iter().zip(value_rest).enumerate() {
+        sums[lane] += term(c, v);
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// x[c_k] ← x[c_k] + scale v_k. Per entry: 8 bytes of the row (in L1 since [`dot`]), one slot read and written.
+#[inline(always)]
+pub(super) fn axpy<S: Slot, M: Merge>(slots: &[S], scale: f64, row: SparseRow<'_>) {
+    assert!(row.bound() <= slots.len());
+    for (&c, &v) in row.columns().iter().zip(row.values()) {
+        // SAFETY: as in `dot`.
+        let slot = unsafe { slots.get_unchecked(c as usize) };
+        M::add(slot, scale * f64::from(v));
+    }
+}
+
+/// Σ_k v_k x[k] over all of `slots`, eight sums side by side. Safe: it is here to stand beside [`dot`].
+#[inline(always)]
+pub(super) fn dot_dense<S: Slot>(slots: &[S], values: &[f32]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (slot_chunks, slot_rest) = slots.as_chunks::<8>();
+    let (value_chunks, value_rest) = values.as_chunks::<8>();
+    for (x, v) in slot_chunks.iter().zip(value_chunks) {
+        for lane in 0..8 {
+            sums[lane] += x[lane].read() * f64::from(v[lane]);
+        }
+    }
+    for (lane, (x, &v)) in slot_rest.iter().zip(value_rest).enumerate() {
+        sums[lane] += x.read() * f64::from(v);
+    }
+    sums.chunks(2).map(|pair| pair[0] + pair[1]).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::{Lossless, Lossy, SharedF64};
+    use proptest::prelude::*;
+    use std::cell::Cell;
+
+    fn slots<S: Slot>(values: &[f64]) -> Vec<S> {
+        values.iter().map(|&value| S::new(value)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn kernels_equal_their_plain_twins(
+            x in prop::collection::vec(-1e3..1e3f64, 1..40),
+            entries in prop::collection::btree_map(0usize..40, -1e3..1e3f32, 0..40),
+            scale in -10.0..10.0f64,
+        ) {
+            let kept: Vec<(u32, f32)> =
+                entries.iter().filter(|(c, _)| **c < x.len()).map(|(&c, &v)| (c as u32, v)).collect();
+            let (columns, values): (Vec<u32>, Vec<f32>) = kept.iter().copied().unzip();
+            let row = SparseRow::new(&columns, &values, x.len());
+            let plain: f64 = kept.iter().map(|&(c, v)| x[c as usize] * f64::from(v)).sum();
+            let size: f64 = kept.iter().map(|&(c, v)| (x[c as usize] * f64::from(v)).abs()).sum();
+            prop_assert!((dot(&slots::<Cell<f64>>(&x), row) - plain).abs() <= 1e-14 * size);
+            prop_assert!((dot(&slots::<SharedF64>(&x), row) - plain).abs() <= 1e-14 * size);
+            let mut expected = x.clone();
+            for &(c, v) in &kept {
+                expected[c as usize] += scale * f64::from(v);
+            }
+            let (lossy, lossless) = (slots::<Cell<f64>>(&x), slots::<SharedF64>(&x));
+            axpy::<_, Lossy>(&lossy, scale, row);
+            axpy::<_, Lossless>(&lossless, scale, row);
+            prop_assert!(lossy.iter().map(Slot::read).eq(expected.iter().copied()));
+            prop_assert!(lossless.iter().map(Slot::read).eq(expected.iter().copied()));
+            let dense: Vec<f32> = (0..x.len()).map(|j| entries.get(&j).copied().unwrap_or(0.0)).collect();
+            prop_assert!((dot_dense(&slots::<Cell<f64>>(&x), &dense) - plain).abs() <= 1e-14 * size);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A barrier whose last arriver does the serial work.
+
+use super::{AtomicU32, Ordering};
+use crossbeam_utils::{Backoff, CachePadded};
+
+/// Where the workers of a run meet between two phases.
+///
+/// The last to arrive runs a closure while the others wait, then all go on. Everything written before arriving is
+/// visible to the closure, and everything the closure wrote is visible to all after it: an arriver's `AcqRel`
+/// increment of `arrived` publishes its writes to the last arriver, and the last arriver's `Release` store of
+/// `round` publishes them, and its own, to the waiters' `Acquire` loads.
+///
+/// Waiters spin, then yield their cpu: a descheduled worker must not be starved by those who wait for it.
+#[derive(Debug)]
+pub struct Gate {
+    workers: u32,
+    arrived: CachePadded<AtomicU32>,
+    round: CachePadded<AtomicU32>,
+}
+
+impl Gate {
+    /// A gate for `workers` threads.
+    pub fn new(workers: usize) -> Self {
+        Gate {
+            workers: u32::try_from(workers).expect("fewer than 2^32 workers"),
+            arrived: CachePadded::new(AtomicU32::new(0)),
+            round: CachePadded::new(AtomicU32::new(0)),
+        }
+    }
+
+    /// Waits until all workers are here; the last runs `serial` first.
+    pub fn meet(&self, serial: impl FnOnce()) {
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
+            serial();
+            self.arrived.store(0, Ordering::Relaxed);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let backoff = Backoff::new();
+        while self.round.load(Ordering::Acquire) == round {
+            backoff.snooze();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[test]
+    fn the_serial_part_runs_once_a_round_and_sees_every_arrival() {
+        let gate = Gate::new(3);
+        let (arrivals, sums) = (Mutex::new(0), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        *arrivals.lock().unwrap() += 1;
+                        gate.meet(|| sums.lock().unwrap().push(*arrivals.lock().unwrap()));
+                    }
+                });
+            }
+        });
+        let expected: Vec<i32> = (1..=200).map(|round| 3 * round).collect();
+        assert_eq!(*sums.lock().unwrap(), expected);
+    }
+}
