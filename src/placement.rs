@@ -104,7 +104,7 @@ pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
     groups::number(topology, &mut chosen);
     let mut warnings = Vec::new();
     let grouped = groups::group(topology, &chosen, setup.parameters.replicas, &mut warnings);
-    warnings::add(topology, &chosen, &grouped, &mut warnings);
+    warnings::add(topology, setup, &chosen, &grouped, &mut warnings);
     let worker = |(number, &place): (usize, &usize)| {
         let cpu = &topology.cpus[place];
         WorkerPlan {

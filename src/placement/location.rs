@@ -107,6 +107,8 @@ impl Counted {
                 .iter()
                 .map(|node| node.cpus.iter().filter_map(|os| place.get(os).copied()).collect())
                 .collect();
+            // A node lists its cpus by the system's numbers; here they go by their place in the machine.
+            sets.iter_mut().for_each(|set| set.sort_unstable());
         } else {
             for (place, cpu) in topology.cpus.iter().enumerate() {
                 let index = match kind {

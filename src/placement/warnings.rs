@@ -2,12 +2,12 @@
 
 use super::groups::{Grouped, home};
 use crate::{
-    config::Granularity,
+    config::{Granularity, MergeKind, Setup},
     topology::{Topology, cpulist},
 };
 use std::collections::BTreeSet;
 
-pub(super) fn add(topology: &Topology, chosen: &[usize], grouped: &Grouped, to: &mut Vec<String>) {
+pub(super) fn add(topology: &Topology, setup: &Setup, chosen: &[usize], grouped: &Grouped, to: &mut Vec<String>) {
     to.extend(more_workers_than_cpus(topology, chosen));
     to.extend(siblings_while_cores_are_free(topology, chosen));
     to.extend(quota(topology, chosen.len()));
@@ -16,6 +16,8 @@ pub(super) fn add(topology: &Topology, chosen: &[usize], grouped: &Grouped, to: 
     to.extend(no_memory(topology, chosen));
     to.extend(no_node(topology, chosen));
     to.extend(l3_across_nodes(topology, chosen, grouped));
+    to.extend(exchange_of_one(setup, grouped));
+    to.extend(merge_of_one(setup, grouped));
     to.extend(cut(topology));
 }
 
@@ -134,6 +136,22 @@ fn l3_across_nodes(topology: &Topology, chosen: &[usize], grouped: &Grouped) -> 
     let across = grouped.replicas.iter().filter(|replica| nodes(&replica.workers).len() > 1).count();
     (grouped.granularity == Granularity::L3 && across > 0).then(|| {
         format!("{across} L3 groups have workers on several nodes: each replica lives on the node of most of its workers")
+    })
+}
+
+fn exchange_of_one(setup: &Setup, grouped: &Grouped) -> Option<String> {
+    (setup.exchange.is_some() && grouped.replicas.len() == 1).then(|| {
+        "exchange.kind has no effect: there is one replica of the parameters, and nothing to draw together"
+            .to_string()
+    })
+}
+
+fn merge_of_one(setup: &Setup, grouped: &Grouped) -> Option<String> {
+    let alone = grouped.replicas.iter().all(|replica| replica.workers.len() == 1);
+    (setup.parameters.merge != MergeKind::Lossy && alone).then(|| {
+        "parameters.merge has no effect: every replica of the parameters has one worker, and no two writes meet; \
+         parameters.replicas = \"machine\" makes them share one"
+            .to_string()
     })
 }
 

@@ -1,7 +1,13 @@
 //! Settings: what is refused and how, what overrides what, and that nothing is lost on the way to text and back.
 
+mod locations;
+mod mistakes;
+mod round_trip;
+mod shipped;
+
 use farrow::config::{
-    Constraint, Count, ExchangeKind, Granularity, L2, MethodKind, OrderKind, Settings, Setup, StepKind, WorkerOrder,
+    Constraint, Count, ExchangeKind, Granularity, L2, MethodKind, OrderKind, Runner, Settings, Setup, StepKind,
+    WorkerOrder,
 };
 use farrow::{error::Error, placement::plan, topology::Topology};
 
@@ -11,116 +17,9 @@ fn read(text: &str) -> Result<Setup, Error> {
     settings.check()
 }
 
-/// Every mistake, where it is, and what the message must hold besides.
-const MISTAKES: &[(&str, &str, &[&str])] = &[
-    // Not TOML, or not sections.
-    ("[workers]\ncount = \n", "c.toml:2", &["[section]"]),
-    ("[workers\ncount = 1\n", "c.toml:1", &["[section]"]),
-    ("[workers]\ncount = 1\ncount = 2\n", "c.toml:3", &["duplicate"]),
-    ("[workers]\ncount = 1\n[workers]\npin = \"cpu\"\n", "c.toml:3", &["duplicate"]),
-    ("[run]\nseed = 99999999999999999999\n", "c.toml:2", &["section"]),
-    ("loss = \"hinge\"\n", "c.toml:1", &["outside every section", "[problem] has one"]),
-    ("\n[[workers]]\ncount = 1\n", "c.toml:2", &["[[workers]]", "write [workers]"]),
-    ("workers = 8\n", "c.toml:1", &["outside every section"]),
-    // Unknown sections and keys, and parts that are not built.
-    ("\n\n[worker]\ncount = 1\n", "c.toml:4", &["no section [worker]", "did you mean `workers`?", "exchange"]),
-    ("[data]\nhuge_pages = \"never\"\n", "c.toml:2", &["no section [data]", "problem, topology, workers"]),
-    ("[parameters]\nmemory = \"local\"\n", "c.toml:2", &["no key `memory`", "replicas, merge, cell"]),
-    ("[parameters]\nlayout = \"plain\"\n", "c.toml:2", &["no key `layout`"]),
-    ("[workers]\ncont = 8\n", "c.toml:2", &["did you mean `count`?", "count, cpus, locations"]),
-    ("[problem]\nhuber-delta = 2\n", "c.toml:2", &["did you mean `huber_delta`?"]),
-    ("[stop]\nseed = 1\n", "c.toml:2", &["[stop] has no key `seed`; [run] has one"]),
-    ("[exchange]\ngraph = \"ring\"\n", "c.toml:2", &["no key `graph`"]),
-    // Unknown values, and values that are not built.
-    ("[problem]\nloss = \"logistc\"\n", "c.toml:2", &["did you mean `logistic`?", "squared-hinge"]),
-    ("[parameters]\ncell = \"i8\"\n", "c.toml:2", &["\"i8\"", "f64, f32"]),
-    ("[parameters]\nmerge = \"owned\"\n", "c.toml:2", &["\"owned\"", "lossy, lossless, locked"]),
-    ("[parameters]\nreplicas = \"socket\"\n", "c.toml:2", &["machine, node, l3, core"]),
-    ("[exchange]\nkind = \"osgp\"\n", "c.toml:2", &["\"osgp\"", "average, sum"]),
-    ("[method]\nkind = \"saga\"\n", "c.toml:2", &["\"saga\"", "hogwild, dual, bcd"]),
-    ("[step]\nkind = \"adaptive1\"\n", "c.toml:2", &["constant, diminishing, decay, backoff"]),
-    ("[order]\nkind = \"bucket\"\n", "c.toml:2", &["did you mean `buckets`?"]),
-    ("[workers]\nsmt = \"lst\"\n", "c.toml:2", &["did you mean `last`?", "never, last, first"]),
-    ("[workers]\npin = 1\n", "c.toml:2", &["workers.pin = 1", "cpu, node, none"]),
-    ("[workers]\norder = \"scater\"\n", "c.toml:2", &["did you mean `scatter`?"]),
-    ("[workers]\norder = \"node:a\"\n", "c.toml:2", &["`a` is neither a number nor a range", "node:0,node:1"]),
-    ("[run]\nrunner = \"simulated\"\n", "c.toml:2", &["threads, interleaved"]),
-    // Types and ranges.
-    ("[problem]\nintercept = \"yes\"\n", "c.toml:2", &["problem.intercept = \"yes\"", "true, false"]),
-    ("[problem]\nl1 = -0.5\n", "c.toml:2", &["problem.l1 = -0.5", "0 or more"]),
-    ("[problem]\nl1 = nan\n", "c.toml:2", &["problem.l1 = nan", "0 or more"]),
-    ("[problem]\nl2 = inf\n", "c.toml:2", &["problem.l2 = inf", "\"1/n\""]),
-    ("[problem]\nl2 = \"2/n\"\n", "c.toml:2", &["\"2/n\"", "\"1/n\""]),
-    ("[problem]\nloss = \"huber\"\nhuber_delta = 0\n", "c.toml:3", &["huber_delta = 0", "above 0"]),
-    ("[problem]\nprox = \"box:1:2\"\n", "c.toml:2", &["\"box:1:2\"", "LO ≤ 0 ≤ HI"]),
-    ("[problem]\nprox = \"box:-1\"\n", "c.toml:2", &["box:LO:HI"]),
-    ("[problem]\nprox = \"box:nan:1\"\n", "c.toml:2", &["box:LO:HI"]),
-    ("[problem]\nprox = \"box:-inf:inf\"\n", "c.toml:2", &["box:LO:HI"]),
-    ("[problem]\nprox = \"l1\"\n", "c.toml:2", &["problem.l1"]),
-    ("[topology]\nvirtual_nodes = -1\n", "c.toml:2", &["virtual_nodes = -1", "0 to 1024"]),
-    ("[topology]\nvirtual_nodes = 1.5\n", "c.toml:2", &["whole number"]),
-    ("[workers]\ncount = 0\n", "c.toml:2", &["count = 0", "1 to 8192", "\"cores\""]),
-    ("[workers]\ncount = 1000000000000\n", "c.toml:2", &["1 to 8192"]),
-    ("[workers]\ncount = \"threads\"\n", "c.toml:2", &["\"threads\"", "\"cpus\""]),
-    ("[workers]\ncpus = \"0-\"\n", "c.toml:2", &["\"0-\"", "0-10:2"]),
-    ("[workers]\ncpus = \"3-1\"\n", "c.toml:2", &["from 3 down to 1"]),
-    ("[workers]\ncpus = \"0-3,2\"\n", "c.toml:2", &["twice"]),
-    ("[workers]\ncpus = true\n", "c.toml:2", &["cpus = true", "0-15,32-47"]),
-    ("[workers]\nlocations = [\"core\"]\n", "c.toml:2", &["colon", "TYPE:INDEX"]),
-    ("[workers]\nlocations = \"die:0\"\n", "c.toml:2", &["`die` is no type", "package, numa"]),
-    ("[workers]\nlocations = \"core:x\"\n", "c.toml:2", &["`x` is no index"]),
-    ("[workers]\nlocations = []\n", "c.toml:2", &["names no location"]),
-    ("[workers]\nlocations = \"~core:0\"\n", "c.toml:2", &["takes away from nothing"]),
-    ("[step]\nkind = \"decay\"\nfactor = 1.5\n", "c.toml:3", &["factor = 1.5", "up to 1"]),
-    ("[step]\nkind = \"backoff\"\nfactor = 1\n", "c.toml:3", &["factor = 1 ", "below 1"]),
-    ("[step]\nkind = \"constant\"\ninitial = 0\n", "c.toml:3", &["initial = 0", "above 0", "auto"]),
-    ("[step]\nkind = \"diminishing\"\nhalf = 0.0\n", "c.toml:3", &["half = 0.0"]),
-    ("[step]\nkind = \"backoff\"\nepochs = -2\n", "c.toml:3", &["epochs = -2"]),
-    ("[order]\nrows = 0\n", "c.toml:2", &["rows = 0"]),
-    ("[exchange]\nkind = \"sum\"\nevery = 0\n", "c.toml:3", &["every = 0", "epoch"]),
-    ("[stop]\ntarget = 0\n", "c.toml:2", &["target = 0", "\"none\""]),
-    ("[stop]\ntarget_objective = nan\n", "c.toml:2", &["nan", "finite"]),
-    ("[stop]\nmax_epochs = 0\n", "c.toml:2", &["max_epochs = 0"]),
-    ("[stop]\nmax_seconds = -1.0\n", "c.toml:2", &["max_seconds = -1.0"]),
-    ("[run]\nseed = -1\n", "c.toml:2", &["seed = -1", "0 or more"]),
-    ("[run]\nseed = 2024-01-01\n", "c.toml:2", &["2024-01-01", "whole number"]),
-    // Two settings that contradict each other, or one without effect.
-    ("[workers]\ncount = 4\ncpus = \"0-3\"\n", "c.toml:3", &["workers.count (c.toml:2)", "keep one of"]),
-    ("[workers]\ncpus = \"0\"\nlocations = \"core:0\"\n", "c.toml:3", &["workers.cpus (c.toml:2)"]),
-    ("[workers]\ncpus = \"0-3\"\norder = \"scatter\"\n", "c.toml:3", &["workers.cpus", "names the cpus itself"]),
-    ("[workers]\nsmt = \"never\"\nlocations = \"core:0\"\n", "c.toml:2", &["workers.locations"]),
-    ("[workers]\ncpus = \"0-3\"\npin = \"none\"\n", "c.toml:3", &["binds no thread", "(c.toml:2)"]),
-    ("[problem]\nhuber_delta = 2\n", "c.toml:2", &["does not belong to problem.loss = \"logistic\""]),
-    ("[order]\nkind = \"file\"\nrows = 8\n", "c.toml:3", &["order.kind = \"file\"", "takes nothing more"]),
-    ("[step]\nkind = \"constant\"\nfactor = 0.5\n", "c.toml:3", &["takes initial"]),
-    ("[step]\ninitial = 0.5\n", "c.toml:2", &["step.kind = \"auto\" (the default)"]),
-    ("[exchange]\nevery = 64\n", "c.toml:2", &["exchange.kind = \"auto\""]),
-    ("[method]\nkind = \"hogwild\"\npenalize_intercept = true\n", "c.toml:3", &["method.kind = \"hogwild\""]),
-    (
-        "[method]\nkind = \"dual\"\n[step]\nkind = \"decay\"\n",
-        "c.toml:4",
-        &["\"dual\" (c.toml:2)", "auto", "hogwild"],
-    ),
-    ("[step]\nkind = \"constant\"\n[method]\nkind = \"bcd\"\n", "c.toml:2", &["\"bcd\" (c.toml:4)"]),
-    (
-        "[parameters]\nreplicas = \"machine\"\n[exchange]\nkind = \"average\"\n",
-        "c.toml:4",
-        &["is one replica", "(c.toml:2)"],
-    ),
-    ("[parameters]\nreplicas = \"core\"\nmerge = \"lossless\"\n", "c.toml:3", &["plain memory of its one worker"]),
-    ("[method]\nkind = \"dual\"\n[problem]\nl2 = 0\n", "c.toml:4", &["strongly convex", "1/n", "bcd"]),
-    (
-        "[method]\nkind = \"dual\"\n[problem]\nintercept = true\n",
-        "c.toml:4",
-        &["penalize_intercept = true", "hogwild", "Σ"],
-    ),
-    ("[method]\nkind = \"dual\"\npenalize_intercept = true\n", "c.toml:3", &["no effect"]),
-    ("[method]\nkind = \"bcd\"\n[problem]\nloss = \"hinge\"\n", "c.toml:2", &["kink", "(c.toml:4)"]),
-];
-
 #[test]
 fn every_mistake_is_named_with_its_line_and_what_is_accepted() {
-    for (text, place, fragments) in MISTAKES {
+    for (text, place, fragments) in mistakes::MISTAKES {
         let error = read(text).expect_err(text);
         assert_eq!(error.exit_code(), 2);
         let message = error.to_string();
@@ -168,4 +67,120 @@ fn an_unmet_plan_names_the_line_that_asked_for_it() {
     let message = settings.locate(error).to_string();
     assert!(message.starts_with("epyc.toml:3: workers.cpus lists cpu 96"), "{message}");
     assert!(message.contains("0-7"), "{message}");
+}
+
+/// A file, then `sets` on the command line.
+fn over(text: &str, sets: &[&str]) -> Result<Setup, Error> {
+    let mut settings = Settings::new();
+    settings.text("c.toml", text)?;
+    for set in sets {
+        settings.set(set)?;
+    }
+    settings.check()
+}
+
+#[test]
+fn flags_override_the_file_and_later_flags_earlier_ones() {
+    let file = "[workers]\ncount = 4\n[stop]\ntarget = 1e-3\n";
+    let setup = over(file, &["workers.count=8", "workers.count=cores", "stop.target=none"]).unwrap();
+    assert_eq!(setup.workers.count, Count::Cores);
+    assert_eq!(setup.stop.target, None);
+    let mut settings = Settings::new();
+    settings.text("c.toml", file).unwrap();
+    settings.put("workers", "count", 2, "--workers");
+    assert_eq!(settings.check().unwrap().workers.count, Count::Exactly(2));
+    settings.put("workers", "count", -2, "--workers");
+    assert!(settings.check().unwrap_err().to_string().starts_with("--workers: workers.count = -2 is not accepted"));
+}
+
+#[test]
+fn a_later_choice_overrides_the_keys_that_belonged_to_the_earlier_one() {
+    let setup =
+        over("[workers]\ncount = 8\norder = \"scatter\"\nsmt = \"never\"\n", &["workers.cpus=4,2"]).unwrap();
+    assert_eq!(setup.workers.count, Count::On(vec![4, 2]));
+    assert_eq!(setup.workers.order, WorkerOrder::Compact);
+    let setup = over("[workers]\ncpus = \"0-3\"\n", &["workers.count=2"]).unwrap();
+    assert_eq!(setup.workers.count, Count::Exactly(2));
+    let file = "[step]\nkind = \"decay\"\ninitial = 0.5\nfactor = 0.8\n";
+    assert_eq!(
+        over(file, &["step.kind=constant"]).unwrap().step,
+        Some(StepKind::Constant { initial: Some(0.5) }),
+        "a key that both kinds have stays"
+    );
+    assert_eq!(over(file, &["step.kind=auto"]).unwrap().step, None);
+    assert_eq!(over("[order]\nrows = 8\n", &["order.kind=file"]).unwrap().order, OrderKind::File);
+    // Within one layer it is a contradiction.
+    let error = over("", &["workers.count=2", "workers.cpus=0-3"]).unwrap_err().to_string();
+    assert!(error.starts_with("--set workers.cpus=0-3: ") && error.contains("--set workers.count=2"), "{error}");
+    let error = over(file, &["step.kind=constant", "step.factor=0.5"]).unwrap_err().to_string();
+    assert!(error.starts_with("--set step.factor=0.5: "), "{error}");
+    // A later key for what the file did not choose is one too: it would have no effect.
+    let error = over("[workers]\ncpus = \"0-3\"\n", &["workers.smt=never"]).unwrap_err().to_string();
+    assert!(error.starts_with("--set workers.smt=never: "), "{error}");
+}
+
+#[test]
+fn values_on_the_command_line_need_no_quotes() {
+    let setup = over(
+        "",
+        &[
+            "problem.loss=huber",
+            "problem.huber_delta=.5",
+            "problem.l2=1/n",
+            "problem.prox=box:-1:inf",
+            "workers.cpus=0-3,8",
+            "stop.max_epochs=1e3",
+            "method.kind=\"hogwild\"",
+            "run.runner=interleaved",
+            "run.seed=18446744073709551615",
+            " step.kind =backoff",
+            "step.initial=1e-30",
+        ],
+    )
+    .unwrap();
+    assert_eq!(setup.problem.loss, farrow::loss::Loss::Huber { delta: 0.5 });
+    assert_eq!(setup.problem.constraint, Constraint::Box { lo: -1.0, hi: f64::INFINITY });
+    assert_eq!(setup.workers.count, Count::On(vec![0, 1, 2, 3, 8]));
+    assert_eq!(setup.stop.max_epochs, 1000);
+    assert_eq!((setup.method, setup.runner, setup.seed), (MethodKind::Hogwild, Runner::Interleaved, u64::MAX));
+    assert_eq!(setup.step, Some(StepKind::Backoff { initial: Some(1e-30), factor: 0.37, epochs: 1.0 }));
+    let order = |text| over("", &[text]).unwrap().workers.order;
+    assert_eq!(order("workers.order=node:2,node:0"), WorkerOrder::Nodes(vec![2, 0]));
+    assert_eq!(order("workers.order=node:0-2,5"), WorkerOrder::Nodes(vec![0, 1, 2, 5]));
+    assert_eq!(order("workers.order=node:!1"), WorkerOrder::NodesExcept(vec![1]));
+    assert_eq!(order("workers.order=node:all"), WorkerOrder::NodesExcept(vec![]));
+}
+
+#[test]
+fn a_set_that_names_no_setting_is_refused() {
+    for text in ["", "=", "workers", "workers=8", "count=8", ".count=8", "workers.=8", "a.b.c=1", "workers.count"] {
+        let error = over("", &[text]).expect_err(text);
+        assert!(error.to_string().contains("SECTION.KEY=VALUE"), "{text}: {error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+    let error = over("", &["worker.count=8"]).unwrap_err().to_string();
+    assert!(error.starts_with("--set worker.count=8: there is no section [worker]"), "{error}");
+    let error = over("", &["run.seed={a=1}"]).unwrap_err().to_string();
+    assert!(error.starts_with("--set run.seed={a=1}: "), "{error}");
+}
+
+#[test]
+fn a_file_that_is_no_config_is_refused_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str, contents: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, contents).unwrap();
+        let error = Settings::new().file(&path).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        let message = error.to_string();
+        message.strip_prefix(&path.display().to_string()).map(str::to_string).ok_or(message).unwrap()
+    };
+    assert!(refused("binary", b"[run]\nseed = 1\n\xff\xfe\0").starts_with(":3: it is not UTF-8"));
+    assert!(refused("long", &vec![b'#'; (1 << 20) + 1]).starts_with(": it is longer than 1 MiB"));
+    assert!(refused("data", b"+1 1:0.5 3:1\n-1 2:1\n").starts_with(":1: "));
+    let missing = folder.path().join("missing.toml");
+    let error = Settings::new().file(&missing).unwrap_err();
+    assert!(error.to_string().contains("missing.toml: cannot read it: No such file"), "{error}");
+    assert_eq!(error.exit_code(), 2);
+    assert!(Settings::new().file(folder.path()).is_err(), "a folder");
 }

@@ -1,0 +1,179 @@
+//! A setup written as TOML and read again is the same setup.
+
+use super::read;
+use farrow::{
+    config::{
+        CellKind, ClassWeight, Constraint, Count, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Normalize,
+        OrderKind, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop, WorkerOrder, Workers,
+    },
+    loss::Loss,
+};
+use proptest::{collection::vec, option::of, prelude::*, sample::select};
+
+fn positive() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(f64::MIN_POSITIVE), Just(f64::MAX), Just(0.1), 1e-12..1.0, 1.0..1e30]
+}
+
+fn problems() -> impl Strategy<Value = Problem> {
+    let losses = prop_oneof![
+        select(vec![Loss::Logistic, Loss::Squared, Loss::Hinge, Loss::SquaredHinge]),
+        positive().prop_map(|delta| Loss::Huber { delta }),
+    ];
+    let l2s = prop_oneof![Just(L2::OneOverN), Just(L2::Value(0.0)), positive().prop_map(L2::Value)];
+    let constraints = prop_oneof![
+        Just(Constraint::None),
+        Just(Constraint::NonNegative),
+        (positive(), positive()).prop_map(|(lo, hi)| Constraint::Box { lo: -lo, hi }),
+        positive().prop_map(|hi| Constraint::Box { lo: f64::NEG_INFINITY, hi }),
+    ];
+    let weights = select(vec![ClassWeight::None, ClassWeight::Balanced]);
+    let scalings = select(vec![Normalize::None, Normalize::Rows, Normalize::Columns]);
+    (losses, prop_oneof![Just(0.0), positive()], l2s, constraints, any::<bool>(), weights, scalings).prop_map(
+        |(loss, l1, l2, constraint, intercept, class_weight, normalize)| Problem {
+            loss,
+            l1,
+            l2,
+            constraint,
+            intercept,
+            class_weight,
+            normalize,
+        },
+    )
+}
+
+fn workers() -> impl Strategy<Value = Workers> {
+    let locations = select(vec!["package:0.core:0-7", "numa:1", "~l3:2.core:odd", "pu:6:4", "core:3-"]);
+    let ascending = vec(0..4u32, 1..20).prop_map(|gaps| {
+        gaps.iter()
+            .scan(0, |cpu, gap| {
+                *cpu += gap + 1;
+                Some(*cpu)
+            })
+            .collect::<Vec<u32>>()
+    });
+    let counts = prop_oneof![
+        Just(Count::Cores),
+        Just(Count::Cpus),
+        (1..=8192usize).prop_map(Count::Exactly),
+        ascending.clone().prop_shuffle().prop_map(Count::On),
+        vec(locations, 0..4).prop_map(|more| {
+            let texts = std::iter::once("core:all").chain(more);
+            Count::At(texts.map(|text| text.parse().unwrap()).collect())
+        }),
+    ];
+    let orders = prop_oneof![
+        Just(WorkerOrder::Compact),
+        Just(WorkerOrder::Scatter),
+        ascending.clone().prop_shuffle().prop_map(WorkerOrder::Nodes),
+        Just(WorkerOrder::NodesExcept(vec![])),
+        ascending.prop_map(WorkerOrder::NodesExcept),
+    ];
+    let smts = select(vec![Smt::Never, Smt::Last, Smt::First]);
+    let pins = select(vec![Pin::Cpu, Pin::Node, Pin::None]);
+    (counts, orders, smts, pins).prop_map(|(count, order, smt, pin)| {
+        // A list of cpus is its own order, and names what threads are bound to.
+        let default = Setup::default().workers;
+        match count {
+            Count::On(_) | Count::At(_) if pin == Pin::None => Workers { count, ..default },
+            Count::On(_) | Count::At(_) => Workers { count, pin, ..default },
+            _ => Workers { count, order, smt, pin },
+        }
+    })
+}
+
+fn steps() -> impl Strategy<Value = Option<StepKind>> {
+    (0..5, of(positive()), positive(), 0.001..0.999).prop_map(|(kind, initial, length, factor)| match kind {
+        0 => None,
+        1 => Some(StepKind::Constant { initial }),
+        2 => Some(StepKind::Diminishing { initial, half: length }),
+        3 => Some(StepKind::Decay { initial, factor }),
+        _ => Some(StepKind::Backoff { initial, factor, epochs: length }),
+    })
+}
+
+fn parameters() -> impl Strategy<Value = (Parameters, Option<ExchangeKind>)> {
+    let replicas = of(select(vec![Granularity::Machine, Granularity::Node, Granularity::L3, Granularity::Core]));
+    let merges = select(vec![MergeKind::Lossy, MergeKind::Lossless, MergeKind::Locked]);
+    let every = of(1..1_000_000usize);
+    let exchanges = of((any::<bool>(), every)
+        .prop_map(|(sum, every)| if sum { ExchangeKind::Sum { every } } else { ExchangeKind::Average { every } }));
+    (replicas, merges, select(vec![CellKind::F64, CellKind::F32]), exchanges).prop_map(
+        |(replicas, merge, cell, exchange)| {
+            let merge = if replicas == Some(Granularity::Core) { MergeKind::Lossy } else { merge };
+            let exchange = exchange.filter(|_| replicas != Some(Granularity::Machine));
+            (Parameters { replicas, merge, cell }, exchange)
+        },
+    )
+}
+
+fn stops() -> impl Strategy<Value = Stop> {
+    (of(positive()), of(-1e30..1e30), 1..=1u64 << 53, of(positive())).prop_map(
+        |(target, target_objective, max_epochs, max_seconds)| Stop {
+            target,
+            target_objective,
+            max_epochs,
+            max_seconds,
+        },
+    )
+}
+
+/// Setups without the contradictions that a check refuses.
+fn setups() -> impl Strategy<Value = Setup> {
+    let orders = prop_oneof![
+        (1..100_000usize).prop_map(|rows| OrderKind::Buckets { rows }),
+        Just(OrderKind::Rows),
+        Just(OrderKind::File)
+    ];
+    let runners = select(vec![Runner::Threads, Runner::Interleaved]);
+    let rest = (orders, runners, any::<u64>(), 0..=1024usize, 0..4);
+    (problems(), workers(), parameters(), steps(), stops(), rest).prop_map(
+        |(
+            mut problem,
+            workers,
+            (parameters, exchange),
+            step,
+            stop,
+            (order, runner, seed, virtual_nodes, method),
+        )| {
+            let method = match method {
+                0 => MethodKind::Auto,
+                1 => MethodKind::Hogwild,
+                2 => MethodKind::Dual { penalize_intercept: problem.intercept },
+                _ => MethodKind::Bcd,
+            };
+            let hogwild = matches!(method, MethodKind::Auto | MethodKind::Hogwild);
+            if method == MethodKind::Bcd && problem.loss == Loss::Hinge {
+                problem.loss = Loss::SquaredHinge;
+            }
+            if matches!(method, MethodKind::Dual { .. }) && problem.l2 == L2::Value(0.0) {
+                problem.l2 = L2::OneOverN;
+            }
+            let step = step.filter(|_| hogwild);
+            Setup { problem, virtual_nodes, workers, parameters, method, step, order, exchange, stop, runner, seed }
+        },
+    )
+}
+
+#[test]
+fn the_default_setup_survives_the_way_to_toml_and_back() {
+    assert_eq!(read(&Setup::default().to_toml()).unwrap(), Setup::default());
+}
+
+proptest! {
+    #[test]
+    fn every_setup_survives_the_way_to_toml_and_back(setup in setups()) {
+        let text = setup.to_toml();
+        let again = read(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        prop_assert_eq!(&again, &setup, "{}", text);
+        prop_assert_eq!(again.to_toml(), text);
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "[\\[\\]a-z_.=\"0-9{}, \n~:!-]{0,80}") {
+        let _ = read(&text);
+        let mut settings = farrow::config::Settings::new();
+        if settings.set(&text).is_ok() {
+            let _ = settings.check();
+        }
+    }
+}

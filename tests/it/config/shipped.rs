@@ -1,0 +1,62 @@
+//! The configs that come with the program: each is valid, and fits the machine that its header names.
+
+use farrow::{config::Settings, placement::plan, topology::Topology};
+use std::{fs, path::Path};
+
+#[test]
+fn every_shipped_config_makes_a_plan_for_the_machine_that_its_header_names() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("numa-configs");
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+    let mut seen = 0;
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let header = text.lines().next().unwrap();
+        let machine = header.split_once("Fits: ").unwrap_or_else(|| panic!("{name} names no machine: {header}")).1;
+        assert!(header.starts_with("# ") && readme.contains(&format!("`{name}`")), "{name} is not in the README");
+        let mut settings = Settings::new();
+        settings.file(&path).unwrap();
+        let setup = settings.check().unwrap_or_else(|error| panic!("{error}"));
+        let topology = Topology::from_synthetic(machine).and_then(|it| it.with_virtual_nodes(setup.virtual_nodes));
+        let topology = topology.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let made = plan(&topology, &setup).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(!made.workers.is_empty());
+        let only_virtual = made.warnings.iter().all(|warning| warning.contains("virtual"));
+        assert!(only_virtual, "{name} on {machine}: {:?}", made.warnings);
+        assert!(setup.exchange.is_none() || made.replicas.len() > 1, "{name}: an exchange of one replica");
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen} configs");
+}
+
+/// The README's table of keys says the defaults; these are the ones.
+#[test]
+fn every_key_of_the_default_setup_is_in_the_readme() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("numa-configs/README.md");
+    let readme = fs::read_to_string(path).unwrap();
+    let text = farrow::config::Setup::default().to_toml();
+    let mut section = "";
+    let mut keys = 0;
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']');
+            continue;
+        }
+        let (key, value) = line.split_once(" = ").unwrap();
+        let row = format!("| `{section}.{key}` |");
+        let row = readme.lines().find(|line| line.starts_with(&row)).unwrap_or_else(|| panic!("no row {row}"));
+        let default = row.trim_end_matches('|').rsplit('|').next().unwrap().split(':').next().unwrap().trim();
+        let plain = |text: &str| text.trim_matches(['`', '"']).replace(['`', '"'], "");
+        let same = match (plain(default).parse::<f64>(), plain(value).parse::<f64>()) {
+            (Ok(stated), Ok(real)) => stated == real,
+            _ => plain(default) == plain(value),
+        };
+        assert!(same, "{section}.{key}: the README says {default}, the default is {value}");
+        keys += 1;
+    }
+    assert!(keys > 20);
+}
