@@ -16,6 +16,7 @@ mod matrix_market;
 mod memory;
 mod npy;
 mod number;
+mod options;
 mod overlay;
 mod per_row;
 mod reading;
@@ -24,8 +25,9 @@ mod turn;
 
 pub use format::Format;
 pub use memory::{InMemory, from_dense, from_rows};
-use reading::DUPLICATES;
-pub use reading::{Duplicates, IndexBase, LabelColumn, ReadOptions, read, read_from};
+use options::DUPLICATES;
+pub use options::{Duplicates, IndexBase, LabelColumn, ReadOptions};
+pub use reading::{read, read_from};
 
 /// The size of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -1,7 +1,7 @@
 //! CSV, and the same with tabs or semicolons: a dense row a line, one column of it the label.
 
 use super::{
-    LabelColumn, ReadOptions,
+    ReadOptions,
     input::Input,
     memory::InMemory,
     number::field,
@@ -13,110 +13,40 @@ use crate::{
     error::{Error, Result},
     os::memory::Pages,
 };
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 use memchr::memchr_iter;
-use std::path::Path;
+
+mod header;
+
+use header::Table;
 
 /// Reads the whole of `input` on `threads` threads.
 ///
 /// # Errors
-/// A label column that is not there, and the first row that is ragged or has a cell that is not a finite number.
+/// What the first line lacks, and the first row that is ragged or has a cell that is not a finite number.
 pub(super) fn read(mut input: Input, options: &ReadOptions, threads: usize) -> Result<InMemory> {
     let path = input.path().to_path_buf();
-    let blank = input.head().iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
-    let end = blank + input.record(blank, slabs::first_outside_quotes)?;
-    let first = &input.head()[blank..end];
-    let delimiter = delimiter(first);
-    let record = first_record(first, delimiter)
-        .ok_or_else(|| Error::data(&path, None, "no rows", "give at least one line of numbers"))?;
-    let header = options.header.unwrap_or_else(|| is_header(&record));
-    let mut table = Table { names: None, width: record.len(), label: None, delimiter };
-    let mut lines_before = 0;
-    if header {
-        table.names =
-            Some(record.iter().map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned()).collect());
-        lines_before = memchr_iter(b'\n', &input.head()[..end]).count() as u64;
-        input.skip(end);
-    }
-    table.label = table.label_column(options, &path)?;
-    let features = table.width - usize::from(table.label.is_some());
-    if features == 0 {
-        let what =
-            format!("one column only, and it is the label (columns are told apart by `{}`)", delimiter as char);
-        return Err(Error::data(
-            &path,
-            None,
-            what,
-            "rows have a label and at least one value, separated by commas",
-        ));
-    }
-    if let Some(wanted) = options.columns.filter(|wanted| *wanted > features) {
-        let what = format!("{features} columns of values where {wanted} are wanted");
-        return Err(Error::data(
-            &path,
-            None,
-            what,
-            "dense data must have all columns; `--label-column` says which is not one",
-        ));
-    }
+    let table = Table::open(&mut input, options)?;
     let parse = |scratch: &mut Scratch, text: &[u8], end: usize| table.slab(scratch, &text[..end]);
     let cut = slabs::outside_quotes;
-    let parts = slabs::parse(input, cut, options.slab_bytes, threads, lines_before, Scratch::default, parse)?;
+    let parts = slabs::parse(input, cut, options.slab_bytes, threads, table.lines, Scratch::default, parse)?;
+    let columns = table.features();
     let (mut blocks, mut labels, mut rows) = (Vec::new(), Vec::new(), 0);
     for part in parts.into_iter().filter(|part| part.rows > 0) {
-        blocks.push(Block::Dense { columns: features, values: part.values });
+        blocks.push(Block::Dense { columns, values: part.values });
         labels.extend_from_slice(&part.labels);
         rows += part.rows;
     }
     if blocks.is_empty() {
-        return Err(Error::data(
-            &path,
-            None,
-            "a header and no rows",
-            "give at least one line of numbers; a first line of numbers is a row with `--no-header`",
-        ));
+        let remedy = "give at least one line of numbers; a first line of numbers is a row with `--no-header`";
+        return Err(Error::data(&path, None, "a header and no rows", remedy));
     }
     if let Some(replaced) = per_row::labels(options, rows, threads)? {
         labels = replaced;
     } else if table.label.is_none() {
         labels = per_row::unlabelled(rows);
     }
-    Ok(InMemory::new(&path, blocks, labels, 0, features))
-}
-
-/// The separator that the first line uses: a comma, or where there is none a semicolon or a tab.
-fn delimiter(line: &[u8]) -> u8 {
-    [b',', b';', b'\t'].into_iter().find(|delimiter| line.contains(delimiter)).unwrap_or(b',')
-}
-
-fn reader(text: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
-    ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text)
-}
-
-fn first_record(text: &[u8], delimiter: u8) -> Option<ByteRecord> {
-    let mut record = ByteRecord::new();
-    matches!(reader(text, delimiter).read_byte_record(&mut record), Ok(true)).then_some(record)
-}
-
-/// A first line with a cell that has letters and is no number names the columns. An empty cell or `nan` does not: that
-/// is a row with a missing value.
-fn is_header(record: &ByteRecord) -> bool {
-    let missing = |cell: &[u8]| {
-        [&b"nan"[..], b"na", b"inf", b"-inf", b"+inf", b"null"].iter().any(|m| cell.eq_ignore_ascii_case(m))
-    };
-    record.iter().map(<[u8]>::trim_ascii).any(|cell| {
-        field(cell).is_none()
-            && cell.iter().any(|b| b.is_ascii_alphabetic() || *b >= 0x80 || *b == b'_')
-            && !missing(cell)
-    })
-}
-
-/// What all rows have in common.
-struct Table {
-    names: Option<Vec<String>>,
-    width: usize,
-    label: Option<usize>,
-    delimiter: u8,
+    Ok(InMemory::new(&path, blocks, labels, 0, columns))
 }
 
 #[derive(Default)]
@@ -132,50 +62,9 @@ struct Part {
 }
 
 impl Table {
-    fn label_column(&self, options: &ReadOptions, path: &Path) -> Result<Option<usize>> {
-        let column = match &options.label_column {
-            None if options.labels.is_some() => return Ok(None),
-            None => 0,
-            Some(LabelColumn::None) if options.labels.is_some() || options.unlabelled => return Ok(None),
-            Some(LabelColumn::None) => {
-                return Err(Error::data(
-                    path,
-                    None,
-                    "`--label-column none`, and no `--labels FILE`",
-                    "say where the labels are",
-                ));
-            }
-            Some(LabelColumn::Number(number)) => {
-                let column = if *number < 0 { self.width as i64 + number } else { *number };
-                usize::try_from(column).ok().filter(|column| *column < self.width).ok_or_else(|| {
-                    let what = format!("`--label-column {number}`, and there are {} columns", self.width);
-                    Error::data(path, None, what, "columns count from 0; -1 is the last")
-                })?
-            }
-            Some(LabelColumn::Name(name)) => {
-                let Some(names) = &self.names else {
-                    let what = format!("`--label-column {name}`, and the file has no line of column names");
-                    return Err(Error::data(
-                        path,
-                        Some(1),
-                        what,
-                        "give the column's number, from 0; -1 is the last",
-                    ));
-                };
-                names.iter().position(|known| known == name).ok_or_else(|| {
-                    let known: Vec<_> = names.iter().take(20).map(String::as_str).collect();
-                    let more = if names.len() > 20 { ", …" } else { "" };
-                    let remedy = format!("the columns are {}{more}", known.join(", "));
-                    Error::data(path, Some(1), format!("no column `{name}`"), remedy)
-                })?
-            }
-        };
-        Ok(Some(column))
-    }
-
     fn slab(&self, scratch: &mut Scratch, text: &[u8]) -> std::result::Result<(u64, Part), Fault> {
         scratch.values.clear();
-        let mut reader = reader(text, self.delimiter);
+        let mut reader = self.reader(text);
         let mut labels = Vec::new();
         loop {
             let start = reader.position().byte() as usize;
@@ -250,14 +139,6 @@ impl Table {
         let shown = cell[..cell.len().min(40)].escape_ascii();
         let remedy = "values are stored in single precision, up to 3.4e38 (labels 1.8e308); scale the data";
         (format!("`{shown}` in {} is too large", self.name(column)), remedy.into())
-    }
-
-    fn name(&self, column: usize) -> String {
-        let label = if self.label == Some(column) { " (the label)" } else { "" };
-        match self.names.as_ref().and_then(|names| names.get(column)).filter(|name| !name.is_empty()) {
-            Some(name) => format!("column `{name}`{label}"),
-            None => format!("column {column}{label}, from 0"),
-        }
     }
 }
 

@@ -19,6 +19,17 @@ pub enum Format {
 }
 
 impl Format {
+    /// What people call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Format::Libsvm => "LIBSVM text",
+            Format::Csv => "CSV",
+            Format::MatrixMarket => "Matrix Market",
+            Format::Npy => ".npy",
+            Format::Mapped => "the mapped binary form",
+        }
+    }
+
     /// The form of the data that begin with `head` and are called `path`.
     ///
     /// # Errors

@@ -42,10 +42,7 @@ pub(super) fn read(mut input: Input, options: &ReadOptions, threads: usize) -> R
     let blocks = if header.sparse {
         gather::rows(parts, header.rows, options.duplicates, &path)?
     } else {
-        if let Some(wanted) = options.columns.filter(|wanted| *wanted > header.columns) {
-            let what = format!("{} columns where {wanted} are wanted", header.columns);
-            return Err(Error::data(&path, None, what, "dense data must have all columns"));
-        }
+        options.check_width(header.columns, &path)?;
         let mut matrix = ColumnMajor::default();
         parts.into_iter().for_each(|part| matrix.push(part.values));
         turn::to_rows(&matrix, header.rows, header.columns)

@@ -51,10 +51,7 @@ pub(super) fn read(input: Input, options: &ReadOptions, threads: usize) -> Resul
     };
     array.at_end()?;
     let path = array.path.clone();
-    if let Some(wanted) = options.columns.filter(|wanted| *wanted > columns) {
-        let what = format!("{columns} columns where {wanted} are wanted");
-        return Err(Error::data(&path, None, what, "dense data must have all columns"));
-    }
+    options.check_width(columns, &path)?;
     let labels = labels.unwrap_or_else(|| per_row::unlabelled(rows));
     Ok(InMemory::new(&path, blocks, labels, 0, columns))
 }

@@ -321,3 +321,26 @@ fn a_folder_or_a_file_that_is_not_there_cannot_be_read() {
         assert_eq!(error.exit_code(), 1);
     }
 }
+
+#[test]
+fn an_option_that_means_nothing_for_the_form_at_hand_is_refused_and_never_passed_over() {
+    let default = ReadOptions::default;
+    let cases = [
+        ("--index-base", ReadOptions { index_base: Some(IndexBase::One), ..default() }),
+        ("--sort", ReadOptions { sort: true, ..default() }),
+        ("--duplicates", ReadOptions { duplicates: Duplicates::Sum, ..default() }),
+    ];
+    for (flag, options) in cases {
+        let error = read(b"1,2\n", "x.csv", &options, 1).err().expect(flag);
+        assert!(error.to_string().starts_with(&format!("{flag}: x.csv is read as CSV")), "{error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+    let cases = [
+        ("--label-column", ReadOptions { label_column: Some(LabelColumn::Number(0)), ..default() }),
+        ("--header", ReadOptions { header: Some(false), ..default() }),
+    ];
+    for (flag, options) in cases {
+        let error = read(b"1 1:2\n", "x", &options, 1).err().expect(flag);
+        assert!(error.to_string().starts_with(flag) && error.to_string().contains("LIBSVM text"), "{error}");
+    }
+}
