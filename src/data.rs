@@ -8,7 +8,9 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 mod delimited;
+pub mod export;
 mod format;
+pub mod generate;
 mod input;
 mod libsvm;
 pub mod mapped;
@@ -21,6 +23,8 @@ mod overlay;
 mod per_row;
 mod reading;
 mod slabs;
+pub mod statistics;
+mod stream;
 mod turn;
 
 pub use format::Format;

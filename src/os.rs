@@ -7,5 +7,4 @@ pub mod host;
 pub mod hwloc;
 pub mod mapped_file;
 pub mod memory;
-pub mod replacement;
 pub mod signals;

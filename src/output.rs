@@ -22,18 +22,35 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<
         let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
         return filled(file, fill).map(drop).map_err(failed);
     }
+    replace(path, |file| filled(file, fill).map_err(failed))
+}
+
+/// As [`write_whole`], for a writer that goes to and fro in the file; a failure of its own is returned as it is.
+///
+/// # Errors
+/// [`Error::Io`] that names `path`, or what `fill` returns; the old contents are then still there. A path that is not
+/// a regular file is an error.
+pub fn write_whole_file(path: &Path, fill: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+    if is_special(path) {
+        let remedy = "this form is not written in order: name a file on disk";
+        return Err(Error::data(path, None, "this is not a regular file", remedy));
+    }
+    replace(path, |file| fill(&file).map(|()| file))
+}
+
+fn replace(path: &Path, fill: impl FnOnce(File) -> Result<File>) -> Result<()> {
+    let failed = |source| Error::io("write", path, source);
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let temporary = beside(&path);
-    let written = File::create(&temporary)
-        .and_then(|file| filled(file, fill))
-        .and_then(|file| file.sync_all())
-        .and_then(|()| fs::rename(&temporary, &path))
-        .and_then(|()| sync_folder(&path));
+    let place =
+        |file: File| file.sync_all().and_then(|()| fs::rename(&temporary, &path)).and_then(|()| sync_folder(&path));
+    let written =
+        File::create(&temporary).map_err(failed).and_then(fill).and_then(|file| place(file).map_err(failed));
     if written.is_err() {
         // The write's own error is the one to report.
         let _ = fs::remove_file(&temporary);
     }
-    written.map_err(failed)
+    written
 }
 
 /// Checks that [`write_whole`] can be expected to work: makes the temporary file, writes to it and removes it. What

@@ -3,7 +3,10 @@
 mod checkpoint;
 mod config;
 mod cpulist;
+mod export;
+mod generate;
 mod golden;
+mod inspect;
 mod loss;
 mod mapped;
 mod model;

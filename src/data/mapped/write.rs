@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    os::replacement::Replacement,
+    output::write_whole_file,
 };
 use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
 
@@ -27,13 +27,7 @@ pub fn write(
 ) -> Result<()> {
     let shape = source.shape();
     check_lengths(path, shape, labels, weights)?;
-    let replacement = Replacement::create(path)?;
-    if !replacement.is_seekable() {
-        let remedy = "write the mapped form to a file on disk; LIBSVM text can go to a pipe";
-        return Err(Error::data(path, None, "this is not a regular file", remedy));
-    }
-    write_to(replacement.file(), path, source, labels, weights, progress)?;
-    replacement.commit()
+    write_whole_file(path, |file| write_to(file, path, source, labels, weights, progress))
 }
 
 fn check_lengths(path: &Path, shape: Shape, labels: &[f64], weights: Option<&[f64]>) -> Result<()> {
