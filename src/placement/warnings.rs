@@ -93,8 +93,9 @@ fn no_memory(topology: &Topology, chosen: &[usize]) -> Vec<String> {
     let nodes: BTreeSet<usize> = chosen.iter().filter_map(|&place| topology.cpus[place].node).collect();
     let warn = |node: usize| {
         let os = topology.nodes[node].os;
-        let why =
-            if topology.nodes[node].allowed { "has no memory" } else { "has no memory that the cpuset allows" };
+        // The kernel does not list a node without memory among those allowed.
+        let none = topology.nodes[node].memory_bytes == Some(0);
+        let why = if none { "has no memory" } else { "has no memory that the cpuset allows" };
         match home(topology, Some(node)) {
             Some(other) => {
                 let far = topology.distance.as_ref().map(|rows| format!(", at distance {}", rows[node][other]));

@@ -104,7 +104,8 @@ impl Topology {
                 Some(0) => "none".into(),
                 Some(count) => bytes(count),
             };
-            let memory = if node.allowed { memory } else { format!("{memory}, not allowed") };
+            let forbidden = !node.allowed && node.memory_bytes != Some(0);
+            let memory = if forbidden { format!("{memory}, not allowed") } else { memory };
             vec![node.os.to_string(), memory, cpulist::format(&node.cpus), usable(&node.cpus)]
         });
         table(&["node", "memory", "cpus", "usable cpus"], rows)

@@ -168,24 +168,30 @@ fn a_description_of_too_many_cpus_is_refused_before_it_fills_the_memory() {
 #[test]
 fn a_bad_file_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
-    let good = r#"<topology version="2.0"><object type="Machine" os_index="0" cpuset="0x1"#;
-    let incomplete = format!(
-        "{good}\" complete_cpuset=\"0x1\"><object type=\"NUMANode\"/>\n<object type=\"PU\" cpuset=\"0x1\"/></object></topology>"
-    );
-    let cut = format!("{good}\" complete_cpuset=\"0x1\"><object type=\"NUMANode\"");
-    let cases: [(&str, &[u8], &str); 11] = [
-        // hwloc 2.9 crashes on it.
-        ("incomplete.xml", incomplete.as_bytes(), "line 2: an object has a cpuset and no complete_cpuset"),
+    let machine = r#"<topology version="2.0"><object type="Machine" cpuset="0x1" complete_cpuset="0x1">"#;
+    let node = r#"<object type="NUMANode" os_index="0"/>"#;
+    let incomplete = format!("{machine}{node}\n<object type=\"PU\" cpuset=\"0x1\"/></object></topology>");
+    let nodeless = format!("{machine}</object></topology>");
+    let setless = format!("{machine}{node}</object></topology>");
+    let cut = format!("{machine}\n{node}\n<object type=\"PU");
+    let deep = "<object>".repeat(100_000);
+    let cases: [(&str, &[u8], &str); 14] = [
         ("empty.xml", b"", "empty"),
         ("blank.xml", b"\n \n", "empty"),
-        ("garbage.xml", b"\x00\xff\xfegarbage", "<topology"),
-        ("other.xml", b"<?xml version=\"1.0\"?><html></html>", "<topology"),
-        ("cut.xml", cut.as_bytes(), "hwloc cannot parse it"),
-        ("nodeless.xml", good.as_bytes(), "no NUMA node"),
+        ("binary.xml", b"\x00\xff\xfe", "UTF-8"),
+        ("garbage.xml", b"garbage", "1:1"),
+        ("other.xml", b"<?xml version=\"1.0\"?><html></html>", "root is <html>"),
+        ("cut.xml", cut.as_bytes(), "end of stream"),
+        ("deep.xml", deep.as_bytes(), "neither"),
         ("three.xml", b"<topology version=\"3.0\"><object type=\"Machine\"/></topology>", "version is 3.0"),
-        ("bare.xml", b"<topology version=\"2.0\"></topology>", "hwloc"),
+        ("nodeless.xml", nodeless.as_bytes(), "no NUMA node"),
+        // hwloc 2.9 crashes on it.
+        ("incomplete.xml", incomplete.as_bytes(), "line 2: an object has a cpuset and no complete_cpuset"),
+        // Well formed, and no machine.
+        ("setless.xml", setless.as_bytes(), "hwloc cannot"),
         ("other.json", b"{\"a\": 1}", "saved by farrow"),
         ("cut.json", b"{\"origin\": \"host\", ", "saved by farrow"),
+        ("array.json", b"[1, 2]", "neither"),
     ];
     for (name, contents, word) in cases {
         let path = folder.path().join(name);

@@ -203,12 +203,8 @@ fn the_mapped_form_is_told_by_content_and_takes_labels_weights_and_columns_from_
     let (labels, weights) = (folder.path().join("labels"), folder.path().join("weights"));
     std::fs::write(&labels, "7\n8\n").unwrap();
     std::fs::write(&weights, "0.5\n0.25\n").unwrap();
-    let options = ReadOptions {
-        labels: Some(labels),
-        weights: Some(weights),
-        columns: Some(9),
-        ..ReadOptions::default()
-    };
+    let options =
+        ReadOptions { labels: Some(labels), weights: Some(weights), columns: Some(9), ..ReadOptions::default() };
     let other = farrow::data::read(&path, &options, 2).unwrap();
     assert_eq!(other.weights.as_deref(), Some([0.5, 0.25].as_slice()));
     let other = table(&other);
