@@ -1,6 +1,8 @@
 //! Rows in memory: what the kernels read. A [`Row`] knows a bound of its columns, checked once when its matrix was
 //! made, so that a kernel compares one number a row and not one an entry.
 
+mod kernel;
+
 use super::Block;
 use crate::os::memory::Pages;
 
@@ -87,6 +89,8 @@ pub trait Matrix: Send + Sync + Sized {
     fn columns(&self) -> usize;
     /// Row `i`.
     fn row(&self, i: usize) -> Row<'_>;
+    /// Asks the cache for row `i`.
+    fn prefetch(&self, i: usize);
     /// Number of stored entries.
     fn nonzeros(&self) -> u64;
     /// The rows of `blocks` one after the other, each block dropped once it is copied; with `ones`, each row gets one
@@ -142,6 +146,13 @@ impl Matrix for Sparse {
             values: &self.values[range],
             bound: self.width,
         })
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize) {
+        let range = self.starts[i] as usize..self.starts[i + 1] as usize;
+        kernel::prefetch(&self.columns[range.clone()]);
+        kernel::prefetch(&self.values[range]);
     }
 
     fn nonzeros(&self) -> u64 {
@@ -223,6 +234,10 @@ impl Matrix for Dense {
     fn row(&self, i: usize) -> Row<'_> {
         Row::Dense(&self.values[i * self.width..(i + 1) * self.width])
     }
+
+    /// A dense row is a stream that the hardware fetches ahead by itself.
+    #[inline(always)]
+    fn prefetch(&self, _i: usize) {}
 
     fn nonzeros(&self) -> u64 {
         self.values.len() as u64

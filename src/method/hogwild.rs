@@ -34,7 +34,7 @@ impl Hogwild {
         let row_nonzeros = (nonzeros as f64 / rows.max(1) as f64).max(1.0);
         let cheap = (columns as f64 / (0.3 * row_nonzeros)) as u64;
         let rows = rows as u64;
-        let every = cheap.clamp(rows.div_ceil(64), rows.div_ceil(2)).max(1);
+        let every = cheap.clamp(rows.div_ceil(16), rows.div_ceil(2)).max(1);
         Hogwild {
             prox,
             settle_every: (!prox.is_none()).then_some(every),
