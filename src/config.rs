@@ -73,9 +73,9 @@ impl Default for Setup {
             parameters: Parameters { replicas: None, merge: MergeKind::Lossy, cell: CellKind::F64 },
             method: MethodKind::Auto,
             step: None,
-            order: OrderKind::Buckets { rows: OrderKind::BUCKET_ROWS },
+            order: OrderKind::Auto,
             exchange: None,
-            stop: Stop { target: Some(1e-4), target_objective: None, max_epochs: 200, max_seconds: None },
+            stop: Stop { target: Some(1e-4), target_objective: None, max_epochs: 10_000, max_seconds: None },
             runner: Runner::Threads,
             seed: 1,
         }

@@ -46,6 +46,7 @@ impl Order {
             OrderKind::Buckets { rows } => (rows, true),
             OrderKind::Rows => (1, true),
             OrderKind::File => (32, false),
+            OrderKind::Auto => unreachable!("resolved before a run"),
         };
         let rows = rows.min(u32::MAX as usize);
         let file: Vec<Bucket> = parts

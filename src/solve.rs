@@ -3,13 +3,13 @@
 
 use crate::{
     checkpoint::Checkpoint,
-    config::{CellKind, ExchangeKind, Granularity, MergeKind, MethodKind, Runner, Setup},
+    config::{CellKind, ExchangeKind, Granularity, MergeKind, MethodKind, OrderKind, Runner, Setup},
     data::{
         Data, Shape,
         matrix::{Dense, Matrix, Sparse},
     },
     error::{Error, Result},
-    exchange::Exchange,
+    exchange::{Exchange, paced},
     method::{Bcd, Dual, Hogwild, Method},
     model::Model,
     objective::{Frame, certificate},
@@ -211,7 +211,7 @@ impl Fit<'_> {
         let seconds_search = clock.lap();
         let from = self.begin(&placed, &replicas, form)?;
         let interrupted = placed.start.interrupted.unwrap_or(&|| false);
-        let exchange = self.exchange();
+        let exchange = self.exchange(width, placed.shards.nonzeros() as f64 / self.lines(form) as f64);
         let task = Task {
             shards: &placed.shards,
             frame: &placed.frame,
@@ -219,7 +219,7 @@ impl Fit<'_> {
             method,
             form,
             plan: self.plan,
-            order: self.setup.order,
+            order: self.order(),
             exchange: Exchange::new(exchange),
             step,
             seed: self.setup.seed,
@@ -301,11 +301,23 @@ impl Fit<'_> {
         if form == Form::Columns { self.shape.columns.max(1) } else { self.shape.rows }
     }
 
-    fn exchange(&self) -> ExchangeKind {
+    fn exchange(&self, width: usize, line_nonzeros: f64) -> ExchangeKind {
+        let every = Some(paced(width, line_nonzeros));
         self.setup.exchange.unwrap_or(match self.form() {
-            Form::Primal => ExchangeKind::Average { every: None },
-            Form::Dual | Form::Columns => ExchangeKind::Sum { every: None },
+            Form::Primal => ExchangeKind::Average { every },
+            Form::Dual | Form::Columns => ExchangeKind::Sum { every },
         })
+    }
+
+    /// Single rows where the entries fit a cache: shuffled buckets cost dual ascent three times the epochs on a9a (95
+    /// against 28 to a gap of 1e-6), and save time only where rows come from memory.
+    fn order(&self) -> OrderKind {
+        const CACHED_BYTES: u64 = 16 << 20;
+        match self.setup.order {
+            OrderKind::Auto if 8 * self.shape.nonzeros <= CACHED_BYTES => OrderKind::Rows,
+            OrderKind::Auto => OrderKind::Buckets { rows: OrderKind::BUCKET_ROWS },
+            chosen => chosen,
+        }
     }
 
     /// Whether the store may come to differ from the state.

@@ -299,8 +299,11 @@ fn step(settings: &Settings) -> Result<Option<StepKind>> {
 }
 
 fn order(settings: &Settings) -> Result<OrderKind> {
-    let kinds: [(&str, &[&str]); 3] = [("buckets", &["rows"]), ("rows", &[]), ("file", &[])];
-    Ok(match kind(settings, "order", &kinds, "buckets", &["rows"])? {
+    let kinds: [(&str, &[&str]); 4] = [("auto", &[]), ("buckets", &["rows"]), ("rows", &[]), ("file", &[])];
+    // A number of rows alone asks for buckets.
+    let default = if settings.get("order", "rows").is_some() { "buckets" } else { "auto" };
+    Ok(match kind(settings, "order", &kinds, default, &["rows"])? {
+        "auto" => OrderKind::Auto,
         "rows" => OrderKind::Rows,
         "file" => OrderKind::File,
         _ => OrderKind::Buckets {

@@ -80,6 +80,8 @@ impl StepKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum OrderKind {
+    /// Single rows where the data fit a cache, else buckets of [`OrderKind::BUCKET_ROWS`].
+    Auto,
     /// Runs of `rows` consecutive rows, the runs shuffled every epoch.
     Buckets {
         /// Rows a bucket, at least 1.

@@ -143,6 +143,7 @@ fn step(text: &mut Text, step: Option<StepKind>) {
 
 fn order(text: &mut Text, order: OrderKind) {
     match order {
+        OrderKind::Auto => text.key("kind", "auto"),
         OrderKind::Buckets { rows } => {
             text.key("kind", "buckets");
             text.key("rows", whole(rows as u64));

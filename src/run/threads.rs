@@ -16,6 +16,9 @@ use crate::{
 /// How many lines ahead a line is asked of the cache: a line takes 30 to 200 ns, memory about 100.
 const AHEAD: usize = 4;
 
+/// Lines after which a worker looks up the step and whether to stop.
+const PACED: u32 = 32;
+
 /// Runs `task` on one thread a worker.
 ///
 /// # Errors
@@ -46,11 +49,16 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let mut open = replica.open();
         let x = replica.view(&mut open);
         let mut ahead = window.iter().flat_map(|bucket| bucket.range().map(|i| (bucket.part, i))).skip(AHEAD);
+        let (mut pace, mut since) = (self.pace(epoch, skipped, buckets.len()), PACED);
         for (k, bucket) in window.iter().enumerate() {
-            if self.poll(worker) {
-                break;
+            if since >= PACED {
+                since = 0;
+                if self.poll(worker) {
+                    break;
+                }
+                pace = self.pace(epoch, skipped + k, buckets.len());
             }
-            let pace = self.pace(epoch, skipped + k, buckets.len());
+            since += bucket.lines;
             let f = task.shards.glm(bucket.part as usize, task.frame);
             let state = &task.shards.parts[bucket.part as usize].state;
             for i in bucket.range() {

@@ -120,6 +120,7 @@ fn stops() -> impl Strategy<Value = Stop> {
 /// Setups without the contradictions that a check refuses.
 fn setups() -> impl Strategy<Value = Setup> {
     let orders = prop_oneof![
+        Just(OrderKind::Auto),
         (1..100_000usize).prop_map(|rows| OrderKind::Buckets { rows }),
         Just(OrderKind::Rows),
         Just(OrderKind::File)
