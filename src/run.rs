@@ -93,7 +93,7 @@ pub struct Task<'a, D, R, M> {
     pub template: &'a crate::model::Model,
     /// What a checkpoint must match.
     pub identity: &'a str,
-    /// Asked now and then by worker 0: whether to stop.
+    /// Asked now and then: whether to stop.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -164,6 +164,9 @@ pub struct Run<'a, D, R, M: Method> {
     balance: [SharedF64; 3],
     pace_damping: SharedF64,
     halt: Flag,
+    clock: Stopwatch,
+    /// When `limits.seconds` are over, by `clock`.
+    deadline: SharedF64,
     ledger: Mutex<Ledger<'a>>,
 }
 
@@ -240,6 +243,8 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             balance: [SharedF64::new(1.0), SharedF64::new(1.0), SharedF64::new(1.0)],
             pace_damping: SharedF64::new(damping),
             halt: Flag::default(),
+            clock: Stopwatch::start(),
+            deadline: SharedF64::new(0.0),
             ledger: Mutex::new(Ledger {
                 observer,
                 samples: Vec::new(),
@@ -353,16 +358,11 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         }
     }
 
-    /// Whether worker 0 finds that the run must end within this epoch.
-    fn poll(&self, worker: usize) -> bool {
-        if worker == 0 && !self.halt.is_raised() {
-            let over = |limit: f64| {
-                let ledger = self.ledger.lock().expect(PANICKED);
-                ledger.seconds_solve + ledger.seconds_evaluate + ledger.since.seconds() >= limit
-            };
-            if (self.task.interrupted)() || self.task.limits.seconds.is_some_and(over) {
-                self.halt.raise();
-            }
+    /// Whether the run must end within this epoch.
+    fn poll(&self) -> bool {
+        let late = || self.task.limits.seconds.is_some() && self.clock.seconds() >= self.deadline.read();
+        if !self.halt.is_raised() && ((self.task.interrupted)() || late()) {
+            self.halt.raise();
         }
         self.halt.is_raised()
     }

@@ -3,8 +3,8 @@
 
 use crate::{
     data::{
-        Block, Source,
-        matrix::{Dense, Matrix, Sparse},
+        Block, BlockSpan, Source,
+        matrix::{Dense, Matrix, Piece, Sparse},
     },
     error::Result,
     objective::{Frame, Glm},
@@ -62,10 +62,61 @@ impl<D: Matrix> Shards<D> {
     }
 }
 
-/// Which blocks each of `workers` workers takes: contiguous, in order, balanced by entries (rows count 4 each).
-pub fn deal_blocks(source: &dyn Source, workers: usize) -> Vec<Range<usize>> {
-    let cost: Vec<u64> = source.spans().iter().map(|span| span.nonzeros + 4 * span.rows as u64).collect();
-    balanced(&cost, workers)
+/// Which rows each worker takes, in order, balanced by entries (a row counts 4 on top), and the blocks that more than one
+/// of them needs.
+#[derive(Debug)]
+pub struct Deal {
+    bounds: Vec<usize>,
+    common: Vec<(usize, Block)>,
+}
+
+impl Deal {
+    /// Deals the rows of `source` to `workers` workers. Takes the blocks that are cut, at most one a worker.
+    ///
+    /// # Errors
+    /// A damaged block.
+    pub fn new(source: &dyn Source, workers: usize) -> Result<Self> {
+        let spans = source.spans();
+        let cost = |span: &BlockSpan| u128::from(span.nonzeros) + 4 * span.rows as u128;
+        let total: u128 = spans.iter().map(cost).sum();
+        let (mut block, mut before) = (0, 0);
+        let (mut bounds, mut common) = (vec![0], Vec::new());
+        for worker in 1..workers {
+            let goal = total * worker as u128 / workers as u128;
+            while block < spans.len() && before + cost(&spans[block]) <= goal {
+                before += cost(&spans[block]);
+                block += 1;
+            }
+            // Within a block rows are taken to cost alike.
+            bounds.push(spans.get(block).map_or(source.shape().rows, |span| {
+                span.first_row + ((goal - before) * span.rows as u128 / cost(span).max(1)) as usize
+            }));
+        }
+        bounds.push(source.shape().rows);
+        for (index, span) in spans.iter().enumerate() {
+            if bounds.iter().any(|&bound| span.first_row < bound && bound < span.first_row + span.rows) {
+                common.push((index, source.take(index)?));
+            }
+        }
+        Ok(Deal { bounds, common })
+    }
+
+    /// Worker `worker`'s rows.
+    pub fn rows(&self, worker: usize) -> Range<usize> {
+        self.bounds[worker]..self.bounds[worker + 1]
+    }
+
+    /// Blocks that worker `worker` needs, as (block, rows of it, the block if it is a common one).
+    fn blocks<'a>(&'a self, spans: &[BlockSpan], worker: usize) -> Vec<(usize, Range<usize>, Option<&'a Block>)> {
+        let own = self.rows(worker);
+        let of = |(index, span): (usize, &BlockSpan)| {
+            let start = own.start.max(span.first_row);
+            let end = own.end.min(span.first_row + span.rows);
+            let common = self.common.iter().find(|(other, _)| *other == index).map(|(_, block)| block);
+            (start < end).then(|| (index, start - span.first_row..end - span.first_row, common))
+        };
+        spans.iter().enumerate().filter_map(of).collect()
+    }
 }
 
 /// `workers` contiguous ranges of items with about equal sums of `cost`, covering all.
@@ -86,28 +137,35 @@ fn balanced(cost: &[u64], workers: usize) -> Vec<Range<usize>> {
     bounds.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
-/// The rows of `blocks`, copied by the calling thread; with `ones`, one more column that holds 1.
+/// Worker `worker`'s rows, copied by the calling thread; with `ones`, one more column that holds 1.
 ///
 /// # Errors
 /// A damaged block.
 pub fn rows<D: Matrix>(
     source: &dyn Source,
-    blocks: Range<usize>,
+    deal: &Deal,
+    worker: usize,
     ones: bool,
     labels: &[f64],
     weights: Option<&[f64]>,
 ) -> Result<Part<D>> {
-    let spans = &source.spans()[blocks.clone()];
-    let first = spans.first().map_or(0, |span| span.first_row);
-    let count: usize = spans.iter().map(|span| span.rows).sum();
-    let nonzeros = spans.iter().map(|span| span.nonzeros).sum();
-    let matrix = D::gather(blocks.map(|block| source.take(block)), count, nonzeros, source.shape().columns, ones)?;
+    let (range, blocks) = (deal.rows(worker), deal.blocks(source.spans(), worker));
+    let entries = |(index, rows, common): &(usize, Range<usize>, Option<&Block>)| match common {
+        Some(block) => Piece::nonzeros(block, rows),
+        None => source.spans()[*index].nonzeros,
+    };
+    let nonzeros = blocks.iter().map(entries).sum();
+    let pieces = blocks.into_iter().map(|(index, rows, common)| match common {
+        Some(block) => Ok(Piece::of(block, rows)),
+        None => source.take(index).map(Piece::whole),
+    });
+    let matrix = D::gather(pieces, range.len(), nonzeros, source.shape().columns, ones)?;
     Ok(Part {
         norms2: Vec::new(),
-        first,
+        first: range.start,
         state: Box::default(),
-        labels: labels[first..first + count].to_vec(),
-        weights: weights.map(|weights| weights[first..first + count].to_vec()),
+        labels: labels[range.clone()].to_vec(),
+        weights: weights.map(|weights| weights[range].to_vec()),
         matrix,
     })
 }
@@ -215,12 +273,13 @@ impl Blocks {
     }
 }
 
-/// Takes the blocks in `range`, with the first row of each.
+/// Takes every block whose index is `worker` modulo `workers`, with its first row.
 ///
 /// # Errors
 /// A damaged block.
-pub fn take(source: &dyn Source, range: Range<usize>) -> Result<Vec<(usize, Block)>> {
-    range.map(|index| Ok((source.spans()[index].first_row, source.take(index)?))).collect()
+pub fn take(source: &dyn Source, worker: usize, workers: usize) -> Result<Vec<(usize, Block)>> {
+    let mine = (worker..source.spans().len()).step_by(workers);
+    mine.map(|index| Ok((source.spans()[index].first_row, source.take(index)?))).collect()
 }
 
 /// Sums worker results coordinate by coordinate.

@@ -4,7 +4,8 @@
 mod kernel;
 
 use super::Block;
-use crate::os::memory::Pages;
+use crate::{error::Result, os::memory::Pages};
+use std::ops::Range;
 
 /// One row (or column) of a matrix.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +82,40 @@ impl<'a> Row<'a> {
     }
 }
 
+/// Some rows of a block: of one that is the caller's, to be dropped with it, or of one that others copy from too.
+#[derive(Debug)]
+pub struct Piece<'a> {
+    own: Option<Block>,
+    common: Option<&'a Block>,
+    /// Which rows of the block.
+    pub rows: Range<usize>,
+}
+
+impl<'a> Piece<'a> {
+    /// All of `block`.
+    pub fn whole(block: Block) -> Self {
+        Piece { rows: 0..block.rows(), own: Some(block), common: None }
+    }
+
+    /// `rows` of `block`.
+    pub fn of(block: &'a Block, rows: Range<usize>) -> Self {
+        Piece { rows, own: None, common: Some(block) }
+    }
+
+    /// The block.
+    pub fn block(&self) -> &Block {
+        self.own.as_ref().or(self.common).expect("a piece is of a block")
+    }
+
+    /// Entries of a block's rows.
+    pub fn nonzeros(block: &Block, rows: &Range<usize>) -> u64 {
+        match block {
+            Block::Sparse { starts, .. } => starts[rows.end] - starts[rows.start],
+            Block::Dense { columns, .. } => (rows.len() * columns) as u64,
+        }
+    }
+}
+
 /// A run of rows in one piece of memory.
 pub trait Matrix: Send + Sync + Sized {
     /// Number of rows.
@@ -93,15 +128,15 @@ pub trait Matrix: Send + Sync + Sized {
     fn prefetch(&self, i: usize);
     /// Number of stored entries.
     fn nonzeros(&self) -> u64;
-    /// The rows of `blocks` one after the other, each block dropped once it is copied; with `ones`, each row gets one
-    /// more column, the last, that holds 1. The calling thread touches the memory first.
-    fn gather(
-        blocks: impl Iterator<Item = crate::error::Result<Block>>,
+    /// `rows` rows with `nonzeros` entries, the pieces' one after the other, each piece dropped once it is copied; with
+    /// `ones`, each row gets one more column, the last, that holds 1. The calling thread touches the memory first.
+    fn gather<'a>(
+        pieces: impl Iterator<Item = Result<Piece<'a>>>,
         rows: usize,
         nonzeros: u64,
         columns: usize,
         ones: bool,
-    ) -> crate::error::Result<Self>;
+    ) -> Result<Self>;
     /// Multiplies the entry in row i and column j by `factor(i, j)`.
     fn scale(&mut self, factor: impl Fn(usize, usize) -> f64);
 }
@@ -159,22 +194,23 @@ impl Matrix for Sparse {
         self.columns.len() as u64
     }
 
-    fn gather(
-        blocks: impl Iterator<Item = crate::error::Result<Block>>,
+    fn gather<'a>(
+        pieces: impl Iterator<Item = Result<Piece<'a>>>,
         rows: usize,
         nonzeros: u64,
         width: usize,
         ones: bool,
-    ) -> crate::error::Result<Self> {
+    ) -> Result<Self> {
         let entries = nonzeros as usize + if ones { rows } else { 0 };
         let mut starts = Pages::zeroed(rows + 1);
         let (mut columns, mut values) = (Pages::zeroed(entries), Pages::zeroed(entries));
         let (mut row, mut end) = (0, 0);
-        for block in blocks {
-            let Block::Sparse { starts: from, columns: block_columns, values: block_values } = block? else {
+        for piece in pieces {
+            let piece = piece?;
+            let Block::Sparse { starts: from, columns: block_columns, values: block_values } = piece.block() else {
                 unreachable!("a sparse source yields sparse blocks");
             };
-            for pair in from.windows(2) {
+            for pair in from[piece.rows.start..=piece.rows.end].windows(2) {
                 let range = pair[0] as usize..pair[1] as usize;
                 let next = end + range.len();
                 columns[end..next].copy_from_slice(&block_columns[range.clone()]);
@@ -243,21 +279,23 @@ impl Matrix for Dense {
         self.values.len() as u64
     }
 
-    fn gather(
-        blocks: impl Iterator<Item = crate::error::Result<Block>>,
+    fn gather<'a>(
+        pieces: impl Iterator<Item = Result<Piece<'a>>>,
         rows: usize,
         _nonzeros: u64,
         width: usize,
         ones: bool,
-    ) -> crate::error::Result<Self> {
+    ) -> Result<Self> {
         let stride = width + usize::from(ones);
         let mut values = Pages::zeroed(rows * stride);
         let mut row = 0;
-        for block in blocks {
-            let Block::Dense { columns, values: from } = block? else {
+        for piece in pieces {
+            let piece = piece?;
+            let Block::Dense { columns, values: from } = piece.block() else {
                 unreachable!("a dense source yields dense blocks");
             };
-            for source in from.chunks_exact(columns.max(1)) {
+            let range = piece.rows.start * columns..piece.rows.end * columns;
+            for source in from[range].chunks_exact((*columns).max(1)) {
                 let target = &mut values[row * stride..(row + 1) * stride];
                 target[..width].copy_from_slice(source);
                 target[width..].fill(1.0);

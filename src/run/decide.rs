@@ -18,8 +18,15 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     pub(super) fn start(&self) {
         let mut ledger = self.ledger.lock().expect(PANICKED);
         ledger.since = Stopwatch::start();
+        self.set_deadline(&ledger);
         if ledger.epochs_done >= self.task.limits.epochs {
             ledger.verdict = Verdict::Stop(StopReason::MaxEpochs);
+        }
+    }
+
+    fn set_deadline(&self, ledger: &Ledger<'_>) {
+        if let Some(limit) = self.task.limits.seconds {
+            self.deadline.put(self.clock.seconds() + limit - ledger.seconds_solve - ledger.seconds_evaluate);
         }
     }
 
@@ -45,6 +52,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             ledger.observer.sample(&sample, &At { run: self, epoch: ledger.epochs_done + 1, sample: &sample });
         // What the observer took is neither solving nor evaluating.
         ledger.since = Stopwatch::start();
+        self.set_deadline(ledger);
         ledger.epochs_done += 1;
         ledger.verdict = match self.stop(ledger, &sample, reached) {
             Some(reason) => Verdict::Stop(reason),

@@ -53,7 +53,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         for (k, bucket) in window.iter().enumerate() {
             if since >= PACED {
                 since = 0;
-                if self.poll(worker) {
+                if self.poll() {
                     break;
                 }
                 pace = self.pace(epoch, skipped + k, buckets.len());

@@ -11,7 +11,7 @@ use crate::{
     model::Model,
     objective::Frame,
     placement::team,
-    shard::{self, Blocks, Part, Shards},
+    shard::{self, Blocks, Deal, Part, Shards},
     store::Replica,
 };
 use std::ops::Range;
@@ -88,25 +88,17 @@ impl Fit<'_> {
         weights: Option<&[f64]>,
     ) -> Result<Vec<Part<D>>> {
         let source = &*data.source;
-        let ranges = shard::deal_blocks(source, self.plan.workers.len());
-        let copy = |worker: usize| shard::rows(source, ranges[worker].clone(), ones, labels, weights);
-        let mut first = 0;
-        let mut parts: Vec<Part<D>> = team::each(self.plan, copy).into_iter().collect::<Result<_>>()?;
-        for part in &mut parts {
-            part.first = first;
-            first += part.matrix.rows();
-        }
-        Ok(parts)
+        let deal = Deal::new(source, self.plan.workers.len())?;
+        let copy = |worker: usize| shard::rows(source, &deal, worker, ones, labels, weights);
+        team::each(self.plan, copy).into_iter().collect()
     }
 
     fn by_columns<D: Columns>(&self, data: &Data, ones: bool) -> Result<Vec<Part<D>>> {
         let source = &*data.source;
         let workers = self.plan.workers.len();
-        let ranges = shard::deal_blocks(source, workers);
-        let taken: Vec<Vec<(usize, Block)>> =
-            team::each(self.plan, |worker| shard::take(source, ranges[worker].clone()))
-                .into_iter()
-                .collect::<Result<_>>()?;
+        let taken: Vec<Vec<(usize, Block)>> = team::each(self.plan, |worker| shard::take(source, worker, workers))
+            .into_iter()
+            .collect::<Result<_>>()?;
         let blocks = Blocks::new(taken, self.shape.rows, self.shape.columns);
         let counts = shard::total(team::each(self.plan, |worker| blocks.count(worker, workers)));
         let ranges = blocks.deal(&counts, workers);

@@ -15,4 +15,6 @@ mod placement;
 mod prox;
 mod readers;
 mod shared;
+mod solve;
+mod tidy;
 mod topology;

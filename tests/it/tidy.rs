@@ -11,13 +11,15 @@ fn sources() -> Vec<(String, String)> {
     let mut files = Vec::new();
     collect(&root, &mut files);
     let name = |path: &PathBuf| path.strip_prefix(&root).expect("below src").to_string_lossy().into_owned();
-    let sources: Vec<_> = files.iter().map(|path| (name(path), code(&fs::read_to_string(path).expect("utf-8")))).collect();
+    let sources: Vec<_> =
+        files.iter().map(|path| (name(path), code(&fs::read_to_string(path).expect("utf-8")))).collect();
     assert!(sources.len() > 40, "the sources were not found");
     sources
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let mut entries: Vec<_> = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path()).collect();
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -52,6 +54,18 @@ fn place(module: &str) -> Option<usize> {
     FLOW.iter().position(|modules| modules.contains(&module))
 }
 
+/// Whether `code` names `crate::MODULE`, alone or in the braces of a `use crate::{…}`.
+fn imports(code: &str, module: &str) -> bool {
+    let braces = code.split("use crate::{").skip(1).map(|rest| rest.split("\n};").next().expect("a first part"));
+    let named = |block: &str| {
+        let mut lines = block.lines().map(str::trim_start);
+        lines.any(|line| line.starts_with(&format!("{module}::")) || line.starts_with(&format!("{module},")))
+    };
+    code.contains(&format!("crate::{module}::"))
+        || code.contains(&format!("crate::{module};"))
+        || braces.into_iter().any(named)
+}
+
 #[test]
 fn nothing_on_the_left_of_the_flow_imports_from_its_right() {
     let mut wrong = Vec::new();
@@ -59,10 +73,7 @@ fn nothing_on_the_left_of_the_flow_imports_from_its_right() {
         let own = name.split(['/', '.']).next().expect("a first component");
         let Some(at) = place(own) else { continue };
         for module in FLOW.iter().skip(at + 1).copied().flatten() {
-            let imported = code.contains(&format!("crate::{module}::"))
-                || code.contains(&format!("    {module}::"))
-                || code.contains(&format!("use crate::{module};"));
-            if imported {
+            if imports(&code, module) {
                 wrong.push(format!("{name} imports {module}"));
             }
         }
@@ -74,7 +85,10 @@ fn nothing_on_the_left_of_the_flow_imports_from_its_right() {
 fn only_sync_names_an_atomic() {
     let allowed = |name: &str| name == "sync.rs" || name.starts_with("sync/");
     let found = offenders(|name, code| {
-        !allowed(name) && (code.contains("sync::atomic") || code.contains("atomic_float") || code.contains("Ordering::Relaxed"))
+        !allowed(name)
+            && (code.contains("sync::atomic")
+                || code.contains("atomic_float")
+                || code.contains("Ordering::Relaxed"))
     });
     // Signal handlers of signal-hook take a flag of the standard library.
     assert_eq!(found.iter().filter(|name| *name != "os/signals.rs").collect::<Vec<_>>(), Vec::<&String>::new());
