@@ -2,6 +2,7 @@
 #![doc = ""]
 pub mod checkpoint;
 pub mod config;
+pub mod cpulist;
 pub mod data;
 pub mod error;
 pub mod exchange;

@@ -3,7 +3,7 @@
 //! from a file that [`Topology::save`] wrote; a bad one of the latter three is an error and never silently this host.
 
 mod assemble;
-pub mod cpulist;
+pub use crate::cpulist;
 mod cut;
 pub(crate) mod describe;
 mod saved;

@@ -9,9 +9,9 @@ use super::{
     settings::Entry,
 };
 use crate::{
+    cpulist,
     error::{Error, Result},
     loss::Loss,
-    topology::cpulist,
 };
 use toml::Value;
 

@@ -1,7 +1,7 @@
 //! `workers.order` where it names nodes, in `numactl`'s words: `node:0,node:1`, `node:0-3`, `node:all`, `node:!0`.
 
 use super::WorkerOrder;
-use crate::topology::cpulist;
+use crate::cpulist;
 
 /// Reads the part that begins with `node:`.
 ///

@@ -3,7 +3,7 @@
 // Masks of more than 1024 cpus, and the thread's own cpu, are system calls without a safe wrapper.
 #![allow(unsafe_code)]
 
-use crate::topology::cpulist;
+use crate::cpulist;
 use serde::Serialize;
 use std::{io, sync::OnceLock};
 
