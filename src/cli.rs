@@ -38,7 +38,7 @@ enum Command {
 }
 
 /// Runs the command line and says how it ended: 0 done, 1 bad data or failed output, 2 bad flags or config.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Solve(args) => solve::run(args),

@@ -103,6 +103,9 @@ struct Seat<L> {
     hands: Hands<L>,
 }
 
+/// Where a seat stands; empty until its worker sits down.
+type Chair<L> = Mutex<Option<Seat<L>>>;
+
 /// What a worker changes as it goes.
 struct Hands<L> {
     local: L,
@@ -151,7 +154,7 @@ enum Verdict {
 pub struct Run<'a, D, R, M: Method> {
     task: Task<'a, D, R, M>,
     windows: usize,
-    seats: Vec<CachePadded<Mutex<Option<Seat<M::Local>>>>>,
+    seats: Vec<CachePadded<Chair<M::Local>>>,
     sheets: Vec<evaluate::Sheet>,
     agreed: Vec<RwLock<Vec<f64>>>,
     /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
@@ -394,9 +397,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
 
     /// Updates of this process, all workers.
     fn updates(&self) -> u64 {
-        let of = |seat: &Mutex<Option<Seat<M::Local>>>| {
-            seat.lock().expect(PANICKED).as_ref().map_or(0, |s| s.hands.updates)
-        };
+        let of = |seat: &Chair<M::Local>| seat.lock().expect(PANICKED).as_ref().map_or(0, |s| s.hands.updates);
         self.seats.iter().map(|seat| of(seat)).sum()
     }
 

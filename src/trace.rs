@@ -85,6 +85,16 @@ pub trait Observer: Send {
     fn sample(&mut self, sample: &Sample, state: &dyn Snapshot) -> crate::error::Result<Continue>;
 }
 
+/// Lets a run go on and records nothing; the [`Outcome`](crate::solve::Outcome) has the samples anyway.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn sample(&mut self, _: &Sample, _: &dyn Snapshot) -> crate::error::Result<Continue> {
+        Ok(Continue::Yes)
+    }
+}
+
 /// What a run is, once it is about to begin.
 #[derive(Clone, Debug, Serialize)]
 pub struct Begun<'a> {

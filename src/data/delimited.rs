@@ -152,6 +152,6 @@ fn line_of(text: &[u8], start: usize) -> u64 {
 /// The line of the last quote, if there is an odd number of them.
 fn open_quote(text: &[u8]) -> Option<u64> {
     let quotes = memchr_iter(b'"', text).count();
-    let last = memchr_iter(b'"', text).last().filter(|_| quotes % 2 == 1)?;
+    let last = memchr_iter(b'"', text).next_back().filter(|_| quotes % 2 == 1)?;
     Some(1 + memchr_iter(b'\n', &text[..last]).count() as u64)
 }

@@ -51,7 +51,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let mut turns = 0u32;
         while !active.is_empty() {
             turns = turns.wrapping_add(1);
-            if turns % 64 == 0 && self.poll() {
+            if turns.is_multiple_of(64) && self.poll() {
                 // What was read is still written: every update that was begun counts.
                 active.retain_mut(|cursor| {
                     let begun = cursor.pending.is_some();

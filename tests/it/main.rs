@@ -1,5 +1,7 @@
 //! One integration binary, a module an area.
 
+#![allow(unreachable_pub)] // Modules of a test binary share items; nothing is reachable from outside.
+
 mod checkpoint;
 mod config;
 mod cpulist;

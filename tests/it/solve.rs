@@ -7,24 +7,15 @@ use farrow::{
         OrderKind, Runner, Setup, StepKind,
     },
     data::{self, Data},
-    error::{Error, Result},
+    error::Error,
     loss::Loss,
     placement::{Plan, plan},
     solve::{Outcome, Start, solve},
     topology::Topology,
-    trace::{Continue, Observer, Sample, Snapshot, StopReason},
+    trace::{Silent, StopReason},
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-/// Watches nothing.
-struct Blind;
-
-impl Observer for Blind {
-    fn sample(&mut self, _: &Sample, _: &dyn Snapshot) -> Result<Continue> {
-        Ok(Continue::Yes)
-    }
-}
 
 /// `rows` rows of about 8 entries in `columns` columns, labels by a linear rule with noise: two classes, or real.
 fn sparse(rows: usize, columns: u32, classes: bool) -> (Vec<Vec<(u32, f32)>>, Vec<f64>) {
@@ -64,7 +55,7 @@ fn planned(setup: &mut Setup, workers: usize, granularity: Granularity) -> Plan 
 
 fn run(data: Data, setup: &mut Setup, workers: usize, granularity: Granularity) -> Outcome {
     let plan = planned(setup, workers, granularity);
-    solve(data, setup, &plan, Start::default(), &mut Blind).expect("solved")
+    solve(data, setup, &plan, Start::default(), &mut Silent).expect("solved")
 }
 
 fn setup(method: MethodKind, loss: Loss) -> Setup {
@@ -187,7 +178,7 @@ fn a_run_that_was_saved_goes_on_as_if_it_had_not_stopped() {
             (setup.runner, setup.stop.target, setup.stop.max_epochs) = (Runner::Interleaved, None, epochs);
             let plan = planned(&mut setup, 3, Granularity::Node);
             let start = Start { resume, ..Start::default() };
-            solve(data(200, 30, true), &setup, &plan, start, &mut Blind).expect("solved")
+            solve(data(200, 30, true), &setup, &plan, start, &mut Silent).expect("solved")
         };
         let whole = go(6, None);
         let resumed = go(6, Some(go(3, None).checkpoint));
@@ -203,9 +194,9 @@ fn a_checkpoint_of_other_data_or_another_problem_is_refused_with_both_named() {
     let saved = run(data(100, 20, true), &mut setup, 1, Granularity::Core).checkpoint;
     let plan = planned(&mut setup, 1, Granularity::Core);
     let resume = || Start { resume: Some(saved.clone()), ..Start::default() };
-    let other_data = solve(data(101, 20, true), &setup, &plan, resume(), &mut Blind);
+    let other_data = solve(data(101, 20, true), &setup, &plan, resume(), &mut Silent);
     setup.problem.l1 = 0.5;
-    let other_problem = solve(data(100, 20, true), &setup, &plan, resume(), &mut Blind);
+    let other_problem = solve(data(100, 20, true), &setup, &plan, resume(), &mut Silent);
     for refused in [other_data, other_problem] {
         let text = refused.expect_err("refused").to_string();
         assert!(text.contains("it was") && text.contains("this is"), "{text}");
@@ -221,7 +212,7 @@ fn a_warm_start_at_the_optimum_is_at_the_optimum() {
         setup.step = Some(StepKind::Constant { initial: Some(1e-9) });
         let plan = planned(&mut setup, 2, Granularity::Core);
         let start = Start { warm: Some(optimum.model.clone()), ..Start::default() };
-        let warm = solve(data(200, 30, true), &setup, &plan, start, &mut Blind).unwrap();
+        let warm = solve(data(200, 30, true), &setup, &plan, start, &mut Silent).unwrap();
         assert!((warm.objective / optimum.objective - 1.0).abs() < 1e-6, "{method:?}: {}", warm.objective);
     }
 }
@@ -373,7 +364,7 @@ fn whoever_interrupts_gets_a_sample_and_a_model() {
         (setup.runner, setup.stop.target) = (runner, None);
         let plan = planned(&mut setup, 2, Granularity::Core);
         let start = Start { interrupted: Some(&|| true), ..Start::default() };
-        let outcome = solve(data(3000, 20, true), &setup, &plan, start, &mut Blind).unwrap();
+        let outcome = solve(data(3000, 20, true), &setup, &plan, start, &mut Silent).unwrap();
         assert_eq!(outcome.stop, StopReason::Interrupted);
         assert_eq!(outcome.samples.len(), 1);
         assert!(outcome.epochs < 1.0 && outcome.objective.is_finite(), "{}", outcome.epochs);
@@ -400,7 +391,7 @@ fn pairs_that_make_no_sense_are_refused_with_the_reason() {
         let mut setup = setup(DUAL, Loss::Logistic);
         change(&mut setup);
         let plan = planned(&mut setup, 2, Granularity::Core);
-        let error = solve(data(50, 10, true), &setup, &plan, Start::default(), &mut Blind).expect_err("refused");
+        let error = solve(data(50, 10, true), &setup, &plan, Start::default(), &mut Silent).expect_err("refused");
         assert!(matches!(error, Error::Unmet { .. }), "{error}");
         error.to_string()
     };
@@ -417,7 +408,7 @@ fn a_classification_loss_wants_two_classes() {
         let mut setup = setup(DUAL, Loss::Hinge);
         let plan = planned(&mut setup, 1, Granularity::Core);
         let data = data::from_rows(&rows, labels, 1).unwrap();
-        solve(data, &setup, &plan, Start::default(), &mut Blind).expect_err("refused").to_string()
+        solve(data, &setup, &plan, Start::default(), &mut Silent).expect_err("refused").to_string()
     };
     assert!(error(&[1.0, 1.0, 1.0]).contains("two classes"));
     assert!(error(&[1.0, 2.0, 3.0]).contains("third value"));
