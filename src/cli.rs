@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 use farrow::error::Error;
 use std::process::ExitCode;
 
+mod console;
 mod data;
 mod evaluate;
 mod plan;
@@ -12,6 +13,7 @@ mod reading;
 mod settings;
 mod solve;
 mod topology;
+mod unsaid;
 
 /// Fit large models on one machine with many sockets, without locks, and see what the memory system made it pay.
 #[derive(Parser)]
@@ -49,7 +51,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Plan(args) => plan::run(args),
     };
     result.unwrap_or_else(|error: Error| {
-        eprintln!("farrow: {error}");
+        console::remark(&error);
         ExitCode::from(error.exit_code())
     })
 }

@@ -7,11 +7,13 @@ use crate::{
 };
 use std::path::Path;
 
+mod evaluation;
 pub mod judge;
 mod npy;
 mod predict;
 mod text;
 
+pub use evaluation::Evaluation;
 pub use predict::{Margins, Strangers};
 
 /// z = aᵀx + c for a row a; the label is by loss.

@@ -81,7 +81,8 @@ fn filled(file: File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io
     out.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
-fn is_special(path: &Path) -> bool {
+/// True for what exists and is neither a regular file nor a folder: a pipe, a terminal, a device.
+pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 

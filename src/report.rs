@@ -8,10 +8,14 @@ use crate::{
 use std::path::Path;
 
 mod json;
+mod progress;
 mod table;
+mod verdict;
 
 pub use json::json;
+pub use progress::{TimeLeft, time_left};
 pub use table::{plan_table, table};
+pub use verdict::{verdict_json, verdict_table};
 
 /// All that a report is made of.
 #[derive(Clone, Copy, Debug)]

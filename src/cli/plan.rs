@@ -1,16 +1,12 @@
 //! `farrow plan`: a pinning config resolved on a machine, dry.
 
-use super::settings::{Resolved, SettingsArgs};
-use farrow::{
-    error::{Error, Result},
-    placement::Plan,
+use super::{
+    console,
+    settings::{Resolved, SettingsArgs},
 };
+use farrow::{error::Result, placement::Plan};
 use serde_json::json;
-use std::{
-    io::{self, Write},
-    path::Path,
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 /// Arguments of `farrow plan`.
 #[derive(clap::Args)]
@@ -25,21 +21,20 @@ pub(super) struct Args {
     /// Replicas of the parameters: one for the machine, or one a node, L3 group or core (worker)
     #[arg(long, value_name = "machine|node|l3|core")]
     replicas: Option<String>,
+    /// Plan for another machine: an hwloc XML file, one written by `farrow topology --save`, or an hwloc synthetic
+    /// description [default: this host]
+    #[arg(long, value_name = "FILE|TEXT")]
+    topology: Option<String>,
     /// Print JSON: the settings and the plan, with the numbers that the system gives cpus and nodes
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode> {
-    let resolved = args.settings.resolve(&[("parameters", "replicas", args.replicas, "--replicas")])?;
-    for warning in &resolved.plan.warnings {
-        eprintln!("farrow: warning: {warning}");
-    }
-    let text = if args.json { as_json(&resolved) } else { as_text(resolved) };
-    io::stdout()
-        .write_all(text.as_bytes())
-        .and_then(|()| io::stdout().flush())
-        .map_err(|source| Error::io("write", Path::new("standard output"), source))?;
+    let replicas = ("parameters", "replicas", args.replicas, "--replicas");
+    let resolved = args.settings.resolve(&[replicas], args.topology.as_deref())?;
+    resolved.plan.warnings.iter().for_each(|warning| console::remark(format!("warning: {warning}")));
+    console::print(&if args.json { as_json(&resolved) } else { as_text(resolved) })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -25,10 +25,6 @@ pub(super) struct SettingsArgs {
     /// Cut a machine of one NUMA node into K, labelled virtual
     #[arg(long, value_name = "K")]
     virtual_nodes: Option<String>,
-    /// Plan for another machine: an hwloc XML file, one written by `farrow topology --save`, or an hwloc synthetic
-    /// description [default: this host]
-    #[arg(long, value_name = "FILE|TEXT")]
-    topology: Option<String>,
 }
 
 /// Settings, checked and resolved on a machine.
@@ -61,11 +57,15 @@ impl SettingsArgs {
         Ok(settings)
     }
 
-    /// [`SettingsArgs::settings`], checked, and planned for `--topology` or this host.
-    pub(super) fn resolve(&self, flags: &[(&str, &str, Option<String>, &str)]) -> Result<Resolved> {
+    /// [`SettingsArgs::settings`], checked, and planned for the machine called `topology`, or for this host.
+    pub(super) fn resolve(
+        &self,
+        flags: &[(&str, &str, Option<String>, &str)],
+        topology: Option<&str>,
+    ) -> Result<Resolved> {
         let settings = self.settings(flags)?;
         let setup = settings.check()?;
-        let machine = self.topology.as_deref().map_or_else(Topology::of_host, Topology::named)?;
+        let machine = topology.map_or_else(Topology::of_host, Topology::named)?;
         let topology = machine.with_virtual_nodes(setup.virtual_nodes).map_err(|error| settings.locate(error))?;
         let plan = plan(&topology, &setup).map_err(|error| settings.locate(error))?;
         Ok(Resolved { setup, topology, plan })

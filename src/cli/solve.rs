@@ -1,11 +1,181 @@
-//! To be written.
+//! `farrow solve`: settings, plan, data, run, and what is left of it.
 
-use farrow::error::Result;
-use std::process::ExitCode;
+use super::{
+    console,
+    reading::ReadingArgs,
+    settings::{Resolved, SettingsArgs},
+};
+use farrow::{
+    checkpoint::Checkpoint,
+    config::{Normalize, Setup},
+    data,
+    error::{Error, Result},
+    model::{Model, Unsaid},
+    os::{
+        clock::{Stopwatch, unix_seconds},
+        host::Host,
+        signals::Interrupt,
+    },
+    placement::Plan,
+    report::{Report, plan_table},
+    solve::{Start, solve},
+    topology::Topology,
+    trace::{DataFacts, Header},
+};
+use std::{path::PathBuf, process::ExitCode};
+
+mod bar;
+mod finish;
+mod flags;
+mod outputs;
+mod watch;
+
+use flags::{MethodFlags, ProblemFlags};
+use outputs::Outputs;
+use watch::{Keeper, Watch};
 
 #[derive(clap::Args)]
-pub(super) struct Args {}
+#[command(after_help = "Example:
+  farrow data generate --rows 100000 --out train.svm
+  farrow solve train.svm --loss logistic --l2 1/n --target 1e-6 --model m.txt")]
+pub(super) struct Args {
+    /// LIBSVM/SVMlight, CSV, Matrix Market, .npy or farrow's mapped form; `-` is standard input
+    data: PathBuf,
+    #[command(flatten)]
+    problem: ProblemFlags,
+    #[command(flatten)]
+    method: MethodFlags,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    files: FileArgs,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print nothing but errors (and the object of --json)
+    #[arg(long, short, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say the plan, worker by worker, and a line a sample
+    #[arg(long, short)]
+    verbose: bool,
+    /// Exit with 1 unless --target or --target-objective was met
+    #[arg(long)]
+    strict: bool,
+}
 
-pub(super) fn run(_args: Args) -> Result<ExitCode> {
-    Ok(ExitCode::SUCCESS)
+/// What is read and written besides the data.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Files")]
+struct FileArgs {
+    /// Write every sample as it is taken, as JSON lines; with --resume, after what the file holds
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Write the model, as .npy if the name ends so, else as text that says what it is
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// Keep a checkpoint, to --resume from
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Age of the checkpoint at most; it is written at an epoch's end
+    #[arg(long, value_name = "SECONDS", default_value = "60", requires = "checkpoint", value_parser = seconds, allow_negative_numbers = true)]
+    checkpoint_every: f64,
+    /// Go on from a checkpoint of the same data, problem and method
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+    /// Start from a model's coefficients
+    #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
+    warm_start: Option<PathBuf>,
+}
+
+fn seconds(text: &str) -> std::result::Result<f64, String> {
+    let value = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);
+    value.ok_or_else(|| "it is a number of seconds, 0 (every sample) or more".into())
+}
+
+impl Args {
+    fn resolve(&self) -> Result<Resolved> {
+        let flags: Vec<_> = self.problem.entries().into_iter().chain(self.method.entries()).collect();
+        self.settings.resolve(&flags, None)
+    }
+
+    fn start(&self, setup: &Setup) -> Result<Start<'static>> {
+        let unsaid = Unsaid {
+            loss: setup.problem.loss,
+            labels: setup.problem.loss.is_classification().then_some([-1.0, 1.0]),
+            normalize_rows: setup.problem.normalize == Normalize::Rows,
+            intercept: setup.problem.intercept,
+        };
+        let warm = self.files.warm_start.as_deref().map(|path| Model::load(path, Some(&unsaid))).transpose()?;
+        let resume = self.files.resume.as_deref().map(Checkpoint::load).transpose()?;
+        Ok(Start { warm, resume, ..Start::default() })
+    }
+}
+
+pub(super) fn run(args: Args) -> Result<ExitCode> {
+    let Resolved { setup, topology, plan } = args.resolve()?;
+    let mut outputs = Outputs::open(&args.data, &args.files)?;
+    let mut start = args.start(&setup)?;
+    if !args.quiet {
+        plan.warnings.iter().for_each(|warning| console::remark(format!("warning: {warning}")));
+    }
+
+    let clock = Stopwatch::start();
+    let data = data::read(&args.data, &args.reading.options(), plan.workers.len())?;
+    let load_s = clock.seconds();
+    if let Some(trace) = &mut outputs.trace {
+        let facts = DataFacts::new(&args.data, data.source.shape());
+        trace.header(&header(&Host::now(), &topology, facts, &setup, &plan), args.files.resume.is_some())?;
+    }
+
+    // Until here a signal ends the process, and nothing is lost; from here on it asks the run to stop and save.
+    let interrupt = Interrupt::install().map_err(signals)?;
+    let asked = interrupt.clone();
+    let interrupted = move || asked.received();
+    start.interrupted = Some(&interrupted);
+    let mut watch = Watch {
+        trace: outputs.trace,
+        checkpoint: args.files.checkpoint.clone().map(|path| Keeper::new(path, args.files.checkpoint_every)),
+        bar: if args.quiet { None } else { bar::Bar::on_terminal(setup.stop) },
+        verbose: args.verbose,
+        interrupt,
+        failure: None,
+    };
+    let mut outcome = solve(data, &setup, &plan, start, &mut watch)?;
+    outcome.seconds.load = load_s;
+
+    watch.bar = None;
+    if !args.quiet {
+        outcome.warnings.iter().for_each(|warning| console::remark(format!("warning: {warning}")));
+    }
+    if args.verbose {
+        console::line(plan_table(&plan, &outcome.placed).trim_end());
+    }
+    let report = Report { data: &args.data, setup: &setup, plan: &plan, outcome: &outcome, model: None };
+    finish::finish(&args, report, watch)
+}
+
+fn header<'a>(
+    host: &'a Host,
+    topology: &Topology,
+    data: DataFacts,
+    setup: &'a Setup,
+    plan: &'a Plan,
+) -> Header<'a> {
+    Header {
+        farrow: env!("CARGO_PKG_VERSION"),
+        started_unix_s: unix_seconds(),
+        label: plan.label,
+        host,
+        topology: topology.into(),
+        data,
+        config: setup,
+        seed: setup.seed,
+        plan,
+    }
+}
+
+fn signals(source: std::io::Error) -> Error {
+    Error::io("catch", std::path::Path::new("SIGINT and SIGTERM"), source)
 }

@@ -14,6 +14,16 @@ pub enum Verdict {
     Real(Real),
 }
 
+impl Verdict {
+    /// (1/Σw) Σ wᵢ φ(zᵢ, bᵢ).
+    pub fn loss(&self) -> f64 {
+        match self {
+            Verdict::Classes(classes) => classes.loss,
+            Verdict::Real(real) => real.loss,
+        }
+    }
+}
+
 /// Measures for two classes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Classes {

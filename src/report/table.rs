@@ -141,7 +141,7 @@ fn label(label: Label) -> &'static str {
 }
 
 /// A name and its value, broken at blanks.
-fn entry(name: &str, value: &str) -> String {
+pub(super) fn entry(name: &str, value: &str) -> String {
     let mut text = format!("{name:<NAME_WIDTH$}");
     let mut used = NAME_WIDTH;
     let mut fresh = true;

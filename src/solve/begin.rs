@@ -26,15 +26,7 @@ impl Fit<'_> {
         if let Some(checkpoint) = &placed.start.resume {
             let lines: usize = placed.shards.parts.iter().map(|part| part.matrix.rows()).sum();
             let width = if form == Form::Columns { placed.frame.rows } else { placed.frame.columns };
-            if checkpoint.identity != placed.identity {
-                return Err(Error::unmet(
-                    format!(
-                        "the checkpoint is of another run\n  it was:     {}\n  this is:    {}",
-                        checkpoint.identity, placed.identity
-                    ),
-                    "Give the same data, problem and method, or start anew without --resume.",
-                ));
-            }
+            checkpoint.check(&placed.identity)?;
             if checkpoint.parameters.len() != width + 1 || checkpoint.state.len() != lines {
                 return Err(Error::unmet(
                     format!(

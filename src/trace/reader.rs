@@ -10,6 +10,9 @@ use std::path::Path;
 pub struct Recorded {
     /// The first line.
     pub header: Value,
+    /// The headers of runs that resumed it, in order. Each went on from a checkpoint, which may be older than the last
+    /// sample before it: epochs may then stand twice.
+    pub resumed: Vec<Value>,
     /// Where the workers stood, if the run came so far.
     pub placed: Option<Value>,
     /// The samples in order.
@@ -26,8 +29,14 @@ pub struct Recorded {
 /// [`Error::Io`]; [`Error::Data`] with the line for a file that is no trace. A last line that was cut short is no error.
 pub fn read(path: &Path) -> Result<Recorded> {
     let text = std::fs::read_to_string(path).map_err(|source| Error::io("read", path, source))?;
-    let mut recorded =
-        Recorded { header: Value::Null, placed: None, samples: Vec::new(), footer: None, cut: false };
+    let mut recorded = Recorded {
+        header: Value::Null,
+        resumed: Vec::new(),
+        placed: None,
+        samples: Vec::new(),
+        footer: None,
+        cut: false,
+    };
     let whole = match text.rfind('\n') {
         Some(end) => &text[..=end],
         None => "",
@@ -49,6 +58,7 @@ fn add(recorded: &mut Recorded, line: &str) -> std::result::Result<(), String> {
     let value: Value = serde_json::from_str(line).map_err(|error| format!("not a JSON object: {error}"))?;
     match value["record"].as_str() {
         Some("header") if recorded.header.is_null() => recorded.header = value,
+        Some("header") => recorded.resumed.push(value),
         Some(_) if recorded.header.is_null() => return Err("the first line is no header".into()),
         Some("placed") => recorded.placed = Some(value),
         Some("sample") => recorded.samples.push(serde_json::from_value(value).map_err(|error| error.to_string())?),

@@ -3,11 +3,14 @@
 //! happens, so that a killed run keeps all but the line it was writing.
 
 use super::{Begun, Footer, Header, Sample};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    output::is_special,
+};
 use serde::Serialize;
 use std::{
-    fs::File,
-    io::Write,
+    fs::{File, OpenOptions},
+    io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
@@ -28,21 +31,38 @@ enum Line<'a> {
 }
 
 impl TraceWriter {
-    /// Opens `path`, emptied: what cannot be written is found before there is anything to write.
+    /// Opens `path`: what cannot be written is found before there is anything to write. What it holds is kept until
+    /// [`TraceWriter::header`].
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn create(path: &Path) -> Result<Self> {
-        let file = File::create(path).map_err(|source| Error::io("create", path, source))?;
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(!is_special(path)).write(true).create(true).truncate(false);
+        let file = options.open(path).map_err(|source| Error::io("create", path, source))?;
         Ok(TraceWriter { path: path.to_path_buf(), file })
     }
 
-    /// The first line.
+    /// The first line. What the file held is removed; with `resumed` it is kept and the header follows it, in place of
+    /// a last line that a kill cut short.
     ///
     /// # Errors
     /// [`Error::Io`], as for the others.
-    pub fn header(&mut self, header: &Header<'_>) -> Result<()> {
+    pub fn header(&mut self, header: &Header<'_>, resumed: bool) -> Result<()> {
+        if !is_special(&self.path) {
+            self.begin(resumed).map_err(|source| Error::io("write", &self.path, source))?;
+        }
         self.line(&Line::Header(header))
+    }
+
+    fn begin(&mut self, resumed: bool) -> std::io::Result<()> {
+        let mut held = Vec::new();
+        if resumed {
+            self.file.read_to_end(&mut held)?;
+        }
+        let kept = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last as u64 + 1);
+        self.file.set_len(kept)?;
+        self.file.seek(SeekFrom::Start(kept)).map(drop)
     }
 
     /// The line about where the workers stand.

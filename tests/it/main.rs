@@ -3,6 +3,7 @@
 #![allow(unreachable_pub)] // Modules of a test binary share items; nothing is reachable from outside.
 
 mod checkpoint;
+mod command;
 mod config;
 mod cpulist;
 mod export;
@@ -20,3 +21,4 @@ mod shared;
 mod solve;
 mod tidy;
 mod topology;
+mod trace;

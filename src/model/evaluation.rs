@@ -1,0 +1,75 @@
+//! A model judged on a data set.
+
+use super::{
+    Model, Strangers,
+    judge::{Verdict, judge},
+};
+use crate::{
+    data::Data,
+    error::{Error, Result},
+    prox::Prox,
+};
+
+/// What judging found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// The measures.
+    pub verdict: Verdict,
+    /// The mean loss and the regulariser: F(x) of these data.
+    pub objective: f64,
+    /// Rows judged.
+    pub rows: usize,
+    /// Rows left out, since the model was not fitted on their label.
+    pub rows_left_out: usize,
+    /// The label of the first of them.
+    pub label_left_out: Option<f64>,
+    /// Where data and model have different columns.
+    pub strangers: Strangers,
+}
+
+impl Model {
+    /// Judges the model on `data`, with their weights; `prox` is the regulariser of the objective.
+    ///
+    /// # Errors
+    /// As [`Source::take`](crate::data::Source::take) and [`Source::labels`](crate::data::Source::labels);
+    /// [`Error::Data`] if there is no row with a label that the model was fitted on.
+    pub fn evaluate(&self, data: &Data, prox: &Prox) -> Result<Evaluation> {
+        let labels = data.source.labels()?;
+        let margins = self.margins(&*data.source)?;
+        let known = |row: &usize| self.target(labels[*row]).is_some();
+        let rows: Vec<usize> = (0..labels.len()).filter(known).collect();
+        if rows.is_empty() {
+            let remedy = match self.labels {
+                Some([negative, positive]) => format!("it was fitted on {negative} and {positive}"),
+                None => "give at least one row".into(),
+            };
+            return Err(Error::data(&data.path, None, "no row has a label that the model was fitted on", remedy));
+        }
+        let z: Vec<f64> = rows.iter().map(|row| margins.values[*row]).collect();
+        let b: Vec<f64> = rows.iter().filter_map(|row| self.target(labels[*row])).collect();
+        let w: Option<Vec<f64>> = data.weights.as_ref().map(|w| rows.iter().map(|row| w[*row]).collect());
+        let verdict = judge(&self.loss, &z, &b, w.as_deref());
+        let penalty: f64 = self.weights.iter().map(|weight| prox.value(*weight)).sum();
+        Ok(Evaluation {
+            verdict,
+            objective: verdict.loss() + penalty,
+            rows: rows.len(),
+            rows_left_out: labels.len() - rows.len(),
+            label_left_out: (0..labels.len()).find(|row| !known(row)).map(|row| labels[row]),
+            strangers: margins.strangers,
+        })
+    }
+}
+
+impl Evaluation {
+    /// What a person should know before the measures.
+    pub fn warnings(&self) -> Vec<String> {
+        let left_out = self.label_left_out.map(|label| {
+            format!(
+                "{} rows have a label that the model was not fitted on ({label} is one); they are left out",
+                self.rows_left_out
+            )
+        });
+        self.strangers.warning().into_iter().chain(left_out).collect()
+    }
+}

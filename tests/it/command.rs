@@ -1,0 +1,389 @@
+//! The program itself: exit codes, streams, files, signals.
+
+use farrow::{checkpoint::Checkpoint, model::Model, trace};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::Value;
+use std::{
+    fmt::Write as _,
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    thread::sleep,
+    time::{Duration, Instant, SystemTime},
+};
+
+/// A folder with a data file that no line separates perfectly.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new(rows: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut text = String::new();
+        for _ in 0..rows {
+            let values: Vec<f64> = (0..10).map(|_| random.random_range(-1.0..1.0)).collect();
+            let score: f64 = values.iter().enumerate().map(|(j, a)| a * (j as f64 - 4.5)).sum();
+            let label = u8::from(score + random.random_range(-2.0..2.0) > 0.0);
+            let _ = write!(text, "{label}");
+            for (j, value) in values.iter().enumerate() {
+                let _ = write!(text, " {}:{value:.3}", j + 1);
+            }
+            text.push('\n');
+        }
+        fs::write(folder.path().join("data"), text).unwrap();
+        Bench { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// `farrow` with arguments separated by blanks, in the folder.
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_farrow"));
+        command.current_dir(self.folder.path()).args(arguments.split_whitespace()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Done {
+        Done::from(self.command(arguments).output().unwrap())
+    }
+
+    /// A run that does not stop by itself for a minute, once its trace has `samples` samples.
+    fn running(&self, more: &str, samples: usize) -> Child {
+        let endless = "solve data --workers 1 --method hogwild --step constant --set step.initial=0.01 \
+                       --target 1e-15 --max-epochs 100000000 --max-seconds 60 --trace t";
+        let mut command = self.command(&format!("{endless} {more}"));
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let start = Instant::now();
+        while trace::read(&self.path("t")).map_or(0, |trace| trace.samples.len()) < samples {
+            assert!(start.elapsed() < Duration::from_secs(40), "no {samples} samples yet");
+            sleep(Duration::from_millis(20));
+        }
+        child
+    }
+}
+
+#[derive(Debug)]
+struct Done {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Done {
+    fn from(output: Output) -> Self {
+        Done {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Done {
+    #[track_caller]
+    fn code(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(!self.err.contains("panicked"), "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn says(self, text: &str) -> Self {
+        assert!(self.err.contains(text), "{text:?} is not in {self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+const SOLVE: &str = "solve data --workers 1 --loss logistic --l2 1/n --target 1e-3";
+
+#[test]
+fn the_json_object_has_the_keys_of_the_contract_and_no_other() {
+    let bench = Bench::new(500);
+    let object =
+        bench.run(&format!("{SOLVE} --json --model m").replace("--workers 1", "--workers 2")).code(0).json();
+    let mut contract = [
+        "data",
+        "problem",
+        "method",
+        "why",
+        "workers",
+        "replicas",
+        "plan",
+        "seconds",
+        "epochs",
+        "updates",
+        "nonzeros_per_s",
+        "objective",
+        "gap",
+        "gap_relative",
+        "certificate",
+        "stop",
+        "model",
+        "label",
+    ];
+    contract.sort_unstable();
+    assert_eq!(keys(&object), contract);
+    assert_eq!(keys(&object["data"]), ["d", "n", "nnz", "path"]);
+    assert_eq!(keys(&object["plan"]), ["actual", "requested"]);
+    assert_eq!(keys(&object["seconds"]), ["evaluate", "load", "place", "solve"]);
+    let data = &object["data"];
+    assert_eq!((&data["path"], &data["n"], &data["d"]), (&"data".into(), &500.into(), &10.into()));
+    assert_eq!(object["workers"], 2);
+    for name in ["replicas", "epochs", "updates", "nonzeros_per_s", "objective"] {
+        assert!(object[name].as_f64().unwrap() > 0.0, "{name}: {object}");
+    }
+    assert_eq!(object["stop"], "target");
+    assert!(object["certificate"] == "gap" && object["gap_relative"].as_f64().unwrap() <= 1e-3, "{object}");
+    let relative = object["gap"].as_f64().unwrap() / object["objective"].as_f64().unwrap();
+    assert!((relative / object["gap_relative"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{object}");
+    assert_eq!((&object["model"], &object["label"]), (&"m".into(), &"measured".into()));
+    assert_eq!(object["plan"]["requested"].as_array().unwrap().len(), 2);
+    assert_eq!(object["plan"]["actual"].as_array().unwrap().len(), 2);
+    let model = Model::load(&bench.path("m"), None).unwrap();
+    assert_eq!((model.labels, model.weights.len()), (Some([0.0, 1.0]), 10));
+}
+
+#[test]
+fn exit_codes_are_those_of_the_contract() {
+    let bench = Bench::new(300);
+    fs::write(bench.path("bad"), "1 1:0.5\n0 1:zero\n").unwrap();
+    fs::write(bench.path("c.toml"), "[workers]\ncount = 1\nspeed = 9\n").unwrap();
+    bench.run(SOLVE).code(0);
+    bench.run(&format!("{SOLVE} --strict")).code(0);
+    bench.run("solve data --target 1e-14 --max-epochs 1").code(0);
+    bench.run("solve data --target 1e-14 --max-epochs 1 --strict").code(1);
+    bench.run("solve data --target-objective 1e9 --target 1e-14 --strict").code(0);
+    bench.run("solve").code(2);
+    bench.run("solve data data").code(2);
+    bench.run("solve data --loss huge").code(2).says("--loss");
+    bench.run("solve data --l2 -1").code(2).says("--l2");
+    bench.run("solve data --workers 0").code(2).says("--workers");
+    bench.run("solve data --checkpoint c --checkpoint-every -1").code(2);
+    bench.run("solve data --checkpoint-every 5").code(2).says("--checkpoint");
+    bench.run("solve data --set workers.speed=9").code(2).says("speed");
+    bench.run("solve data --config c.toml").code(2).says("c.toml:3");
+    bench.run("solve data --config none.toml").code(2).says("none.toml");
+    bench.run("solve data --quiet --verbose").code(2);
+    bench.run("solve none").code(1).says("none");
+    bench.run("solve bad").code(1).says("bad:2");
+    bench.run("solve data --warm-start none").code(1).says("cannot read none");
+    bench.run("solve data --warm-start data").code(1).says("not a model");
+    bench.run("solve data --resume data").code(1).says("not a checkpoint");
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_found_before_the_data_are_read() {
+    let bench = Bench::new(300);
+    for flag in ["--trace", "--model", "--checkpoint"] {
+        bench.run(&format!("solve none {flag} no/folder/f")).code(1).says("no/folder/f");
+        bench.run(&format!("solve none {flag} .")).code(1);
+        bench.run(&format!("solve data {flag} data")).code(2).says("overwrite");
+        bench.run(&format!("solve data {flag} /dev/full")).code(1).says("/dev/full");
+    }
+    bench.run("solve data --model x --trace x").code(2).says("overwrite");
+    assert!(!bench.path("x").exists());
+    let left: Vec<_> = fs::read_dir(bench.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["data"], "nothing is left behind");
+}
+
+#[test]
+fn a_broken_standard_output_is_one_message_and_exit_code_1() {
+    let bench = Bench::new(300);
+    for more in ["", " --json"] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut command = bench.command(&format!("{SOLVE} --model m{more}"));
+        let done = Done::from(command.stdout(full).output().unwrap()).code(1).says("standard output");
+        assert_eq!(done.err.lines().count(), 1, "{done:?}");
+        Model::load(&bench.path("m"), None).expect("what was computed is saved");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = bench.command(&format!("{SOLVE}{more}"));
+        Done::from(command.stdout(writer).output().unwrap()).code(1).says("standard output");
+    }
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let done = Done::from(bench.command(&format!("{SOLVE} -v")).stderr(full).output().unwrap()).code(0);
+    assert!(done.out.contains("objective"), "{done:?}");
+}
+
+#[test]
+fn quiet_says_nothing_but_errors_and_verbose_says_the_plan_and_every_sample() {
+    let bench = Bench::new(300);
+    // More workers than this machine has cpus are worth a warning, which is not said.
+    let quiet = bench.run(&format!("{SOLVE} --quiet").replace("--workers 1", "--workers 400")).code(0);
+    assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""));
+    bench.run("solve none --quiet").code(1).says("none");
+    assert_eq!(bench.run(&format!("{SOLVE} --quiet --json")).code(0).json()["stop"], "target");
+    let verbose =
+        bench.run(&format!("{SOLVE} -v")).code(0).says("cpus requested").says("epoch ").says("certificate");
+    assert!(verbose.out.lines().all(|line| line.chars().count() <= 80), "{}", verbose.out);
+    for word in ["data", "problem", "method", "workers", "objective", "stopped", "target 0.001 reached"] {
+        assert!(verbose.out.contains(word), "{word}: {}", verbose.out);
+    }
+}
+
+#[test]
+fn a_run_that_diverges_says_so_and_what_to_do_and_keeps_the_old_model() {
+    let bench = Bench::new(300);
+    fs::write(bench.path("m"), "old").unwrap();
+    let arguments =
+        "solve data --loss squared --method hogwild --step constant --set step.initial=1e6 --workers 1 --model m";
+    let done = bench.run(&format!("{arguments} --json")).code(1).says("diverged").says("step.initial");
+    assert_eq!((&done.json()["stop"], &done.json()["model"]), (&"diverged".into(), &Value::Null));
+    assert_eq!(fs::read_to_string(bench.path("m")).unwrap(), "old");
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn sigint_and_sigterm_stop_the_run_with_everything_saved() {
+    let bench = Bench::new(3000);
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let mut child = bench.running("--model m --checkpoint c", 3);
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "SIG{name}");
+        let recorded = trace::read(&bench.path("t")).unwrap();
+        assert_eq!(recorded.footer.unwrap()["stop"], "interrupted");
+        assert!(recorded.placed.is_some());
+        let model = Model::load(&bench.path("m"), None).unwrap();
+        assert!(model.support() > 0);
+        let checkpoint = Checkpoint::load(&bench.path("c")).unwrap();
+        assert_eq!(checkpoint.last.unwrap().epoch, recorded.samples.last().unwrap().epoch);
+        for file in ["t", "m", "c"] {
+            fs::remove_file(bench.path(file)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn kill_9_leaves_a_readable_trace_and_a_checkpoint_no_older_than_its_interval() {
+    let bench = Bench::new(3000);
+    let mut child = bench.running("--checkpoint c --checkpoint-every 0.5", 2);
+    // Well past the first interval.
+    sleep(Duration::from_millis(1700));
+    signal(&child, "KILL");
+    let killed = SystemTime::now();
+    assert_eq!(child.wait().unwrap().code(), None);
+    let recorded = trace::read(&bench.path("t")).unwrap();
+    assert!(recorded.samples.len() >= 2 && recorded.footer.is_none());
+    let age = killed.duration_since(fs::metadata(bench.path("c")).unwrap().modified().unwrap()).unwrap_or_default();
+    // The interval, and as much again for a machine that is busy with other tests.
+    assert!(age < Duration::from_millis(1000), "{age:?}");
+    let checkpoint = Checkpoint::load(&bench.path("c")).unwrap();
+    let at = checkpoint.last.clone().unwrap().epoch;
+    assert!(at > 0.0);
+    // It can be taken up, and the trace goes on in the same file.
+    let more = at as u64 + 2;
+    let resume = format!(
+        "solve data --workers 1 --method hogwild --step constant --set step.initial=0.01 --target 1e-15 \
+         --max-epochs {more} --trace t --resume c --json"
+    );
+    let object = bench.run(&resume).code(0).json();
+    assert_eq!(object["epochs"].as_f64().unwrap(), more as f64);
+    let resumed = trace::read(&bench.path("t")).unwrap();
+    assert_eq!((resumed.resumed.len(), resumed.footer.is_some()), (1, true));
+    assert!(resumed.samples.len() > recorded.samples.len());
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused_with_both_identities() {
+    let bench = Bench::new(300);
+    bench.run(&format!("{SOLVE} --method dual --checkpoint c")).code(0);
+    bench.run(&format!("{SOLVE} --method dual --resume c")).code(0);
+    bench
+        .run("solve data --workers 1 --method dual --loss hinge --resume c")
+        .code(2)
+        .says("loss: Hinge")
+        .says("loss: Logistic");
+}
+
+#[test]
+fn a_run_from_a_fitted_model_starts_where_that_one_ended() {
+    let bench = Bench::new(500);
+    let solve = "solve data --workers 1 --method bcd --l2 1e-3 --target 1e-8 --json";
+    let cold = bench.run(&format!("{solve} --model m --trace cold")).code(0).json();
+    for model in ["m", "m.npy"] {
+        if model == "m.npy" {
+            Model::load(&bench.path("m"), None).unwrap().save(&bench.path("m.npy"), false).unwrap();
+        }
+        let warm = bench.run(&format!("{solve} --warm-start {model}")).code(0).json();
+        let [cold, warm] = [&cold, &warm].map(|object| object["epochs"].as_f64().unwrap());
+        assert!(warm <= 1.0 && warm < cold, "{model}: {warm} epochs after {cold}");
+    }
+}
+
+#[test]
+fn predictions_are_one_a_line_and_columns_unseen_in_training_are_reported() {
+    let bench = Bench::new(500);
+    bench.run(&format!("{SOLVE} --model m --quiet")).code(0);
+    fs::write(bench.path("new"), "1 1:0.5 2:-1\n0\n0 3:1 99:2\n").unwrap();
+    let model = Model::load(&bench.path("m"), None).unwrap();
+    let z = [model.margin(&[0, 1], &[0.5, -1.0]), 0.0, model.margin(&[2], &[1.0])];
+    let margins = bench.run("predict new --model m --output margin").code(0).says("not seen in training");
+    assert_eq!(margins.out, z.map(|z| format!("{z}\n")).concat());
+    let labels = bench.run("predict new --model m").code(0);
+    assert_eq!(labels.out, z.map(|z| if z > 0.0 { "1\n" } else { "0\n" }).concat());
+    bench.run("predict new --model m --output probability --out p --json").code(0);
+    let object: Value = serde_json::from_str(&fs::read_to_string(bench.path("p")).unwrap()).unwrap();
+    assert_eq!(object["values"][1], 0.5, "an empty row is even without an intercept");
+    assert_eq!(object["unseen"]["entries"], 1);
+    bench.run("predict new --model none").code(1).says("none");
+    bench.run("predict new --model m --loss hinge").code(2).says("--loss");
+    bench.run("predict new --model m --out no/p").code(1).says("no/p");
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    Done::from(bench.command("predict new --model m").stdout(full).output().unwrap())
+        .code(1)
+        .says("standard output");
+    bench.run("solve data --loss squared-hinge --workers 1 --model h --quiet").code(0);
+    bench.run("predict new --model h --output probability").code(2).says("log-odds");
+}
+
+#[test]
+fn evaluate_agrees_with_counting_by_hand() {
+    let bench = Bench::new(500);
+    let solved = bench.run(&format!("{SOLVE} --model m --json")).code(0).json();
+    let object = bench.run("evaluate data --model m --l2 1/n --json").code(0).json();
+    let [ours, theirs] = [&object, &solved].map(|object| object["objective"].as_f64().unwrap());
+    assert!((ours / theirs - 1.0).abs() < 1e-9, "{ours} and {theirs}");
+    let text = fs::read_to_string(bench.path("data")).unwrap();
+    let said = bench.run("predict data --model m").code(0).out;
+    let right = text.lines().zip(said.lines()).filter(|(row, label)| row.starts_with(label)).count();
+    assert_eq!(object["accuracy"].as_f64().unwrap(), right as f64 / 500.0);
+    assert!(object["auc"].as_f64().unwrap() > 0.8 && object["log_loss"].as_f64().unwrap() < 0.6, "{object}");
+    let table = bench.run("evaluate data --model m").code(0).out;
+    assert!(table.contains("accuracy") && table.contains("auc"), "{table}");
+    fs::write(bench.path("odd"), "1 1:0.5\n7 1:1\n").unwrap();
+    let odd = bench.run("evaluate odd --model m --json").code(0).says("7 is one");
+    assert_eq!((&odd.json()["rows"], &odd.json()["rows_left_out"]), (&1.into(), &1.into()));
+    fs::write(bench.path("odd"), "7 1:1\n").unwrap();
+    bench.run("evaluate odd --model m").code(1).says("no row has a label");
+}
+
+#[test]
+fn unfinished_files_never_stay_beside_the_finished_ones() {
+    let bench = Bench::new(300);
+    bench.run(&format!("{SOLVE} --model m --checkpoint c --checkpoint-every 0 --trace t")).code(0);
+    let mut left: Vec<_> =
+        fs::read_dir(bench.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["c", "data", "m", "t"]);
+    assert!(Path::new(&bench.path("c")).metadata().unwrap().len() > 0);
+}
