@@ -64,9 +64,9 @@ impl Totals {
         self.loss / total_weight + self.regulariser
     }
 
-    /// D(α).
+    /// D(α) of the α that was scaled, or a bound below it (see `Run::coordinate`).
     pub fn dual(&self, total_weight: f64) -> f64 {
-        -self.conjugate / total_weight - self.regulariser_conjugate
+        -self.conjugate / total_weight - self.scale * self.regulariser_conjugate
     }
 
     /// Factors for the positive and the negative dual variables that make their weighted sum 0.

@@ -237,6 +237,11 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             // Σ wᵢ αᵢ = 0 was arranged.
         } else if scales(&prox) {
             totals.scale = totals.scale.min(prox.dual_scale(v));
+            // Where r*(v) is infinite the scale takes it to 0; elsewhere r*(sv) ≤ s r*(v), r* being convex and 0 at 0.
+            let conjugate = prox.conjugate(v);
+            if conjugate < f64::INFINITY {
+                totals.regulariser_conjugate += conjugate;
+            }
         } else {
             totals.regulariser_conjugate += prox.conjugate(v);
         }
