@@ -17,6 +17,7 @@ mod os;
 mod placement;
 mod prox;
 mod readers;
+mod reference;
 mod shared;
 mod solve;
 mod tidy;
