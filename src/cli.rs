@@ -26,7 +26,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Fit a model to a data file, certified by a duality gap or a gradient norm
-    Solve(solve::Args),
+    Solve(Box<solve::Args>),
     /// Predict labels, margins or probabilities with a saved model
     Predict(predict::Args),
     /// Judge a saved model on labelled data
@@ -43,7 +43,7 @@ enum Command {
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
-        Command::Solve(args) => solve::run(args),
+        Command::Solve(args) => solve::run(*args),
         Command::Predict(args) => predict::run(args),
         Command::Evaluate(args) => evaluate::run(args),
         Command::Data(args) => data::run(args),

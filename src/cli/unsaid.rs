@@ -15,8 +15,8 @@ pub(super) struct UnsaidArgs {
     #[arg(long, value_name = "LOSS")]
     loss: Option<String>,
     /// δ of the huber loss
-    #[arg(long, value_name = "DELTA", default_value = "1", allow_negative_numbers = true)]
-    huber_delta: f64,
+    #[arg(long, value_name = "DELTA", requires = "loss", allow_negative_numbers = true)]
+    huber_delta: Option<f64>,
     /// Its last value is the intercept
     #[arg(long, requires = "loss")]
     model_intercept: bool,
@@ -24,7 +24,14 @@ pub(super) struct UnsaidArgs {
     #[arg(long, requires = "loss")]
     model_normalized: bool,
     /// The labels of class −1 and +1
-    #[arg(long, value_name = "LABEL", num_args = 2, default_values = ["-1", "1"], allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "LABEL",
+        requires = "loss",
+        num_args = 2,
+        default_values = ["-1", "1"],
+        allow_negative_numbers = true
+    )]
     classes: Vec<f64>,
 }
 
@@ -37,12 +44,13 @@ impl UnsaidArgs {
             let what = format!("{} says itself with which loss it was fitted", path.display());
             return Err(refused(what, "--loss is for models whose name ends in .npy; leave it out".into()));
         }
-        let loss =
-            Loss::named(name, self.huber_delta).filter(|_| self.huber_delta > 0.0 && self.huber_delta.is_finite());
-        let loss = loss.ok_or_else(|| {
-            let what = format!("{name:?} with --huber-delta {} is no loss", self.huber_delta);
-            refused(what, format!("known: {}; the delta is a number > 0", Loss::NAMES.join(", ")))
-        })?;
+        let delta = self.huber_delta.unwrap_or(1.0);
+        let loss = Loss::named(name, delta)
+            .ok_or_else(|| refused(format!("{name:?} is no loss"), format!("known: {}", Loss::NAMES.join(", "))))?;
+        if self.huber_delta.is_some() && !(matches!(loss, Loss::Huber { .. }) && delta > 0.0 && delta.is_finite()) {
+            let what = format!("--huber-delta {delta} with --loss {name}");
+            return Err(refused(what, "the delta is a number > 0, and goes with --loss huber alone".into()));
+        }
         let labels = loss.is_classification().then(|| [self.classes[0], self.classes[1]]);
         let unsaid =
             Unsaid { loss, labels, normalize_rows: self.model_normalized, intercept: self.model_intercept };

@@ -95,10 +95,11 @@ fn workers(plan: &Plan, placed: &[Binding]) -> String {
     cpus.dedup();
     let pinned = if plan.workers.iter().all(|worker| worker.pinned) { "pinned to" } else { "on" };
     let mut text = format!(
-        "{} {pinned} cpus {}, {} replicas",
+        "{} {pinned} {} {}, {}",
         plan.workers.len(),
+        if cpus.len() == 1 { "cpu" } else { "cpus" },
         cpulist::format(&cpus),
-        plan.replicas.len()
+        if plan.replicas.len() == 1 { "1 replica".into() } else { format!("{} replicas", plan.replicas.len()) }
     );
     if refused > 0 {
         let _ = write!(text, "; {refused} not pinned as requested (-v shows which and why)");
