@@ -401,3 +401,17 @@ fn unfinished_files_never_stay_beside_the_finished_ones() {
     assert_eq!(left, ["c", "data", "m", "t"]);
     assert!(Path::new(&bench.path("c")).metadata().unwrap().len() > 0);
 }
+
+#[test]
+fn an_interleaved_run_that_is_resumed_ends_with_the_bits_of_one_that_never_stopped() {
+    let bench = Bench::new(400);
+    for method in ["dual", "hogwild", "bcd"] {
+        let solve = format!("solve data --method {method} --workers 2 --runner interleaved --target 1e-15 --quiet");
+        bench.run(&format!("{solve} --max-epochs 6 --model whole")).code(0);
+        bench.run(&format!("{solve} --max-epochs 3 --checkpoint c --model half")).code(0);
+        bench.run(&format!("{solve} --max-epochs 6 --resume c --model resumed")).code(0);
+        let [whole, half, resumed] = ["whole", "half", "resumed"].map(|name| fs::read(bench.path(name)).unwrap());
+        assert!(whole == resumed, "{method}");
+        assert!(whole != half, "{method}: three epochs more change nothing");
+    }
+}
