@@ -1,7 +1,7 @@
 //! Settings that are each well formed and contradict each other, or of which one would have no effect. Only what needs
 //! neither data nor a topology is judged here.
 
-use super::{Count, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Pin, Settings, Setup};
+use super::{ClassWeight, Count, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Pin, Settings, Setup};
 use super::{
     check::{contradiction, origin},
     keys::Named,
@@ -16,6 +16,8 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     dual_needs_l2(settings, setup)?;
     dual_has_no_free_intercept(settings, setup)?;
     bcd_needs_a_smooth_loss(settings, setup)?;
+    gradients_average_and_changes_sum(settings, setup)?;
+    balance_needs_classes(settings, setup)?;
     unbound_threads_have_no_cpus(settings, setup)
 }
 
@@ -98,7 +100,7 @@ fn dual_has_no_free_intercept(settings: &Settings, setup: &Setup) -> Result<()> 
                 origin(settings, "method", "kind")
             );
             let remedy = "take method.penalize_intercept = true (a column of ones, penalised like the others), \
-                          or method.kind = \"hogwild\", which fits it unpenalised";
+                          or method.kind = \"bcd\" or \"hogwild\", which fit it unpenalised";
             Err(contradiction(settings, ("problem", "intercept"), what, remedy))
         }
         (false, true) => {
@@ -140,4 +142,35 @@ fn unbound_threads_have_no_cpus(settings: &Settings, setup: &Setup) -> Result<()
     );
     let remedy = format!("take pin = \"cpu\" or \"node\", or workers.count instead of workers.{key}");
     Err(contradiction(settings, ("workers", "pin"), what, &remedy))
+}
+
+fn gradients_average_and_changes_sum(settings: &Settings, setup: &Setup) -> Result<()> {
+    let (why, other) = match (&setup.method, setup.exchange) {
+        (MethodKind::Hogwild, Some(ExchangeKind::Sum { .. })) => {
+            ("K replicas that each move all the way would together move K times", "average")
+        }
+        (MethodKind::Dual { .. }, Some(ExchangeKind::Average { .. })) => {
+            ("an average of the replicas is not what the dual variables say", "sum")
+        }
+        (MethodKind::Bcd, Some(ExchangeKind::Average { .. })) => {
+            ("an average of the replicas is not what the coefficients say", "sum")
+        }
+        _ => return Ok(()),
+    };
+    let (kind, method) = (origin(settings, "method", "kind"), setup.method.name());
+    let what = format!("this exchange does not go with method.kind = \"{method}\" ({kind}): {why}");
+    Err(contradiction(settings, ("exchange", "kind"), what, &format!("take exchange.kind = \"{other}\"")))
+}
+
+fn balance_needs_classes(settings: &Settings, setup: &Setup) -> Result<()> {
+    if setup.problem.class_weight == ClassWeight::None || setup.problem.loss.is_classification() {
+        return Ok(());
+    }
+    let what = format!(
+        "problem.class_weight = \"balanced\" weighs two classes, and labels of problem.loss = \"{}\" ({}) are numbers",
+        setup.problem.loss.name(),
+        origin(settings, "problem", "loss")
+    );
+    let remedy = "take class_weight out, or take loss = \"logistic\", \"hinge\" or \"squared-hinge\"";
+    Err(contradiction(settings, ("problem", "class_weight"), what, remedy))
 }

@@ -31,6 +31,10 @@ fn automatic(setup: &Setup, shape: &Shape) -> Choice {
     let problem = &setup.problem;
     let smooth = problem.loss.curvature().is_finite();
     let strongly_convex = !matches!(problem.l2, L2::Value(value) if value == 0.0);
+    if setup.step.is_some() {
+        let why = "a step was set, and of the methods only hogwild has one".into();
+        return Choice { method: MethodKind::Hogwild, why };
+    }
     let (method, why) = match (strongly_convex, problem.intercept, smooth) {
         (true, false, _) => (
             MethodKind::Dual { penalize_intercept: false },

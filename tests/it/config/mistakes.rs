@@ -105,4 +105,12 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
     ),
     ("[method]\nkind = \"dual\"\npenalize_intercept = true\n", "c.toml:3", &["no effect"]),
     ("[method]\nkind = \"bcd\"\n[problem]\nloss = \"hinge\"\n", "c.toml:2", &["kink", "(c.toml:4)"]),
+    (
+        "[method]\nkind = \"hogwild\"\n[exchange]\nkind = \"sum\"\n",
+        "c.toml:4",
+        &["\"hogwild\" (c.toml:2)", "average"],
+    ),
+    ("[exchange]\nkind = \"average\"\n[method]\nkind = \"dual\"\n", "c.toml:2", &["dual variables", "sum"]),
+    ("[exchange]\nkind = \"average\"\n[method]\nkind = \"bcd\"\n", "c.toml:2", &["coefficients", "sum"]),
+    ("[problem]\nloss = \"huber\"\nclass_weight = \"balanced\"\n", "c.toml:3", &["(c.toml:2)", "squared-hinge"]),
 ];

@@ -149,7 +149,14 @@ fn setups() -> impl Strategy<Value = Setup> {
             if matches!(method, MethodKind::Dual { .. }) && problem.l2 == L2::Value(0.0) {
                 problem.l2 = L2::OneOverN;
             }
+            if !problem.loss.is_classification() {
+                problem.class_weight = ClassWeight::None;
+            }
             let step = step.filter(|_| hogwild);
+            let exchange = exchange.filter(|exchange| match exchange {
+                ExchangeKind::Average { .. } => hogwild,
+                ExchangeKind::Sum { .. } => method != MethodKind::Hogwild,
+            });
             Setup { problem, virtual_nodes, workers, parameters, method, step, order, exchange, stop, runner, seed }
         },
     )

@@ -1,0 +1,101 @@
+//! `[method]`, `[step]`, `[order]`, `[exchange]` and `[stop]`.
+
+use super::kind;
+use crate::{
+    config::{ExchangeKind, MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, settings::Entry},
+    error::Result,
+};
+
+pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
+    let kinds: [(&str, &[&str]); 4] =
+        [("auto", &[]), ("hogwild", &[]), ("dual", &["penalize_intercept"]), ("bcd", &[])];
+    Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept"])? {
+        "hogwild" => MethodKind::Hogwild,
+        "bcd" => MethodKind::Bcd,
+        "dual" => MethodKind::Dual {
+            penalize_intercept: settings.get("method", "penalize_intercept").map_or(Ok(false), Entry::flag)?,
+        },
+        _ => MethodKind::Auto,
+    })
+}
+
+pub(super) fn step(settings: &Settings) -> Result<Option<StepKind>> {
+    let kinds: [(&str, &[&str]); 5] = [
+        ("auto", &[]),
+        ("constant", &["initial"]),
+        ("diminishing", &["initial", "half"]),
+        ("decay", &["initial", "factor"]),
+        ("backoff", &["initial", "factor", "epochs"]),
+    ];
+    let kind = kind(settings, "step", &kinds, "auto", &["initial", "half", "factor", "epochs"])?;
+    let number = |key, bound, default| settings.number_or("step", key, bound, default);
+    let initial = || match settings.get("step", "initial") {
+        Some(entry) => entry.unless("auto", |entry| entry.number_or(Bound::Positive, "\"auto\" (a short search)")),
+        None => Ok(None),
+    };
+    Ok(Some(match kind {
+        "constant" => StepKind::Constant { initial: initial()? },
+        "diminishing" => {
+            StepKind::Diminishing { initial: initial()?, half: number("half", Bound::Positive, StepKind::HALF)? }
+        }
+        "decay" => StepKind::Decay {
+            initial: initial()?,
+            factor: number("factor", Bound::UpToOne, StepKind::DECAY_FACTOR)?,
+        },
+        "backoff" => StepKind::Backoff {
+            initial: initial()?,
+            factor: number("factor", Bound::BelowOne, StepKind::BACKOFF_FACTOR)?,
+            epochs: number("epochs", Bound::Positive, StepKind::BACKOFF_EPOCHS)?,
+        },
+        _ => return Ok(None),
+    }))
+}
+
+pub(super) fn order(settings: &Settings) -> Result<OrderKind> {
+    let kinds: [(&str, &[&str]); 4] = [("auto", &[]), ("buckets", &["rows"]), ("rows", &[]), ("file", &[])];
+    // A number of rows alone asks for buckets.
+    let default = if settings.get("order", "rows").is_some() { "buckets" } else { "auto" };
+    Ok(match kind(settings, "order", &kinds, default, &["rows"])? {
+        "auto" => OrderKind::Auto,
+        "rows" => OrderKind::Rows,
+        "file" => OrderKind::File,
+        _ => OrderKind::Buckets {
+            rows: match settings.get("order", "rows") {
+                Some(entry) => entry.whole(1, u32::MAX.into(), "")? as usize,
+                None => OrderKind::BUCKET_ROWS,
+            },
+        },
+    })
+}
+
+pub(super) fn exchange(settings: &Settings) -> Result<Option<ExchangeKind>> {
+    let kinds: [(&str, &[&str]); 3] = [("auto", &[]), ("average", &["every"]), ("sum", &["every"])];
+    let kind = kind(settings, "exchange", &kinds, "auto", &["every"])?;
+    let every = || match settings.get("exchange", "every") {
+        Some(entry) => {
+            entry.unless("epoch", |entry| Ok(entry.whole(1, 1 << 53, "\"epoch\" (once an epoch)")? as usize))
+        }
+        None => Ok(None),
+    };
+    Ok(match kind {
+        "average" => Some(ExchangeKind::Average { every: every()? }),
+        "sum" => Some(ExchangeKind::Sum { every: every()? }),
+        _ => None,
+    })
+}
+
+pub(super) fn stop(settings: &Settings, default: Stop) -> Result<Stop> {
+    let number = |key, bound, default| match settings.get("stop", key) {
+        Some(entry) => entry.unless("none", |entry| entry.number_or(bound, "\"none\"")),
+        None => Ok(default),
+    };
+    Ok(Stop {
+        target: number("target", Bound::Positive, default.target)?,
+        target_objective: number("target_objective", Bound::Finite, default.target_objective)?,
+        max_epochs: match settings.get("stop", "max_epochs") {
+            Some(entry) => entry.whole(1, 1 << 53, "")?,
+            None => default.max_epochs,
+        },
+        max_seconds: number("max_seconds", Bound::Positive, default.max_seconds)?,
+    })
+}
