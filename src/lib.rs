@@ -57,8 +57,8 @@
 //! 5. A plan is complete: plan, seed and data determine an interleaved run to the bit on one host, as long as it stops on
 //!    counts and not on the clock.
 //! 6. Between the start line and the stop a worker allocates nothing an update, logs nothing, and branches on settings at
-//!    most once an update. It waits where its method says so: at a gate between phases, or for the stripes of a locked
-//!    merge.
+//!    most once an update. It waits where its method says so, at a gate between phases or for the stripes of a locked
+//!    merge, and every wait is counted ([`run::Waits`]).
 //! 7. Every figure that reaches a person says how it was got: [`Label::Measured`](placement::Label) or
 //!    [`Label::Virtual`](placement::Label).
 //!
@@ -74,6 +74,10 @@
 //! * Replicas of `dual` and `bcd` are summed with CoCoA+'s σ′ = the number of replicas from the start; workers that share a
 //!   replica start at σ′ = 1, and double it when the objective that must ascend does not.
 //! * Data values are kept as f32, sums and parameters as f64: 8 bytes an entry.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub mod checkpoint;
 pub mod config;

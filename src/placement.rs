@@ -103,7 +103,7 @@ pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
     let mut chosen = cpus::chosen(topology, &setup.workers)?;
     groups::number(topology, &mut chosen);
     let mut warnings = Vec::new();
-    let grouped = groups::group(topology, &chosen, setup.parameters.replicas, &mut warnings);
+    let grouped = groups::group(topology, &chosen, &setup.parameters, &mut warnings);
     warnings::add(topology, setup, &chosen, &grouped, &mut warnings);
     let worker = |(number, &place): (usize, &usize)| {
         let cpu = &topology.cpus[place];

@@ -111,6 +111,8 @@ struct Hands<L> {
     local: L,
     /// Updates since this run began.
     updates: u64,
+    /// Stripes that another worker held, under a locked merge.
+    stripes_waited: u64,
     /// Updates since the last sweep.
     unsettled: u64,
     /// Place among the workers of its replica, and their number.
@@ -166,6 +168,8 @@ pub struct Run<'a, D, R, M: Method> {
     /// Factors that make dual variables feasible: for the positive, for the negative, for all.
     balance: [SharedF64; 3],
     pace_damping: SharedF64,
+    /// Seconds that each worker spent at the gate, the serial work of the last to arrive included.
+    gate_seconds: Vec<CachePadded<SharedF64>>,
     halt: Flag,
     clock: Stopwatch,
     /// When `limits.seconds` are over, by `clock`.
@@ -188,12 +192,23 @@ pub struct Ended {
     pub seconds: (f64, f64),
     /// Updates of this process.
     pub updates: u64,
+    /// What each worker waited for.
+    pub waits: Vec<Waits>,
+}
+
+/// What one worker waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Waits {
+    /// Seconds at the gate where workers meet, the serial work of the last to arrive included.
+    pub gate_seconds: f64,
+    /// Stripes of a locked merge that another update held.
+    pub stripes: u64,
 }
 
 /// Who runs a phase: one worker of many threads, or all workers in turn.
 enum Crew<'a> {
-    /// Worker `.0`, meeting the others at `.1`.
-    Thread(usize, &'a Gate),
+    /// Worker `.0`, meeting the others at `.1`, and adding what it waited there to `.2`.
+    Thread(usize, &'a Gate, &'a SharedF64),
     /// Workers 0 to `.0`, on this thread.
     Alone(usize),
 }
@@ -202,9 +217,11 @@ impl Crew<'_> {
     /// Runs `each` for every worker of this crew, then waits for all others; the last runs `then` before any goes on.
     fn phase(&self, mut each: impl FnMut(usize), then: impl FnOnce()) {
         match self {
-            Crew::Thread(worker, gate) => {
+            Crew::Thread(worker, gate, waited) => {
                 each(*worker);
+                let clock = Stopwatch::start();
                 gate.meet(then);
+                waited.put(waited.read() + clock.seconds());
             }
             Crew::Alone(workers) => {
                 (0..*workers).for_each(each);
@@ -242,6 +259,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 .collect(),
             spread: padded(),
             constants: padded(),
+            gate_seconds: padded(),
             slopes: (0..margins).map(|_| SharedF64::new(0.0)).collect(),
             balance: [SharedF64::new(1.0), SharedF64::new(1.0), SharedF64::new(1.0)],
             pace_damping: SharedF64::new(damping),
@@ -292,6 +310,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             hands: Hands {
                 local,
                 updates: 0,
+                stripes_waited: 0,
                 unsettled: 0,
                 rank: rank_in(&task.plan.replicas[place.replica].workers),
             },
@@ -377,7 +396,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
     fn end(self) -> Result<Ended> {
         let checkpoint = self.checkpoint();
         let model = self.model();
-        let updates = self.updates();
+        let (updates, waits) = (self.updates(), self.waits());
         let ledger = self.ledger.into_inner().expect(PANICKED);
         if let Some(error) = ledger.error {
             return Err(error);
@@ -392,7 +411,19 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             seconds: (ledger.seconds_solve, ledger.seconds_evaluate),
             samples: ledger.samples,
             updates,
+            waits,
         })
+    }
+
+    fn waits(&self) -> Vec<Waits> {
+        let of = |worker: usize| {
+            let seat = self.seats[worker].lock().expect(PANICKED);
+            Waits {
+                gate_seconds: self.gate_seconds[worker].read(),
+                stripes: seat.as_ref().map_or(0, |seat| seat.hands.stripes_waited),
+            }
+        };
+        (0..self.workers()).map(of).collect()
     }
 
     /// Updates of this process, all workers.

@@ -15,7 +15,7 @@ use crate::{
     objective::{Frame, certificate},
     os::{affinity::Binding, clock::Stopwatch},
     placement::{Label, Plan},
-    run::{Ended, Form, Limits, Task, interleaved, threads},
+    run::{Ended, Form, Limits, Task, Waits, interleaved, threads},
     store::{Plain, Replica, Shared},
     sync::{Locked, Lossless, Lossy, SharedF32, SharedF64},
     trace::{Begun, CertificateKind, Observer, Sample, StopReason},
@@ -92,6 +92,8 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// The state at the end, for `--checkpoint`.
     pub checkpoint: Checkpoint,
+    /// What each worker waited for.
+    pub waits: Vec<Waits>,
     /// γ₀, where the method has a step.
     pub step_initial: Option<f64>,
 }
@@ -285,6 +287,7 @@ impl Fit<'_> {
             samples: ended.samples,
             model: ended.model,
             checkpoint: ended.checkpoint,
+            waits: ended.waits,
             step_initial,
         }
     }

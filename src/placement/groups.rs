@@ -1,7 +1,10 @@
 //! Who shares a replica of the parameters and who a shard of the data, and on which node each lives.
 
 use super::{ReplicaPlan, ShardPlan};
-use crate::{config::Granularity, topology::Topology};
+use crate::{
+    config::{Granularity, MergeKind, Parameters},
+    topology::Topology,
+};
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// Up to this many workers on one node have a replica each by default.
@@ -21,9 +24,11 @@ pub(super) struct Grouped {
 ///
 /// A worker's own replica is plain memory: its updates vectorise and share no line with anybody, and averaging up to 8
 /// of them costs little. With more workers the average of so many, each of which has seen a small part of the data,
-/// loses more than sharing costs; and a replica shared beyond its node has every write cross the machine.
-pub fn default_granularity(workers: usize, nodes: usize) -> Granularity {
-    if workers <= CORE_REPLICAS_MAX && nodes <= 1 { Granularity::Core } else { Granularity::Node }
+/// loses more than sharing costs; and a replica shared beyond its node has every write cross the machine. A merge other
+/// than lossy asks for replicas that are shared.
+pub fn default_granularity(workers: usize, nodes: usize, merge: MergeKind) -> Granularity {
+    let alone = workers <= CORE_REPLICAS_MAX && nodes <= 1 && merge == MergeKind::Lossy;
+    if alone { Granularity::Core } else { Granularity::Node }
 }
 
 /// Orders the workers' cpus so that those of a node, and within it those of an L3 group, follow each other, nodes and
@@ -45,12 +50,12 @@ pub(super) fn number(topology: &Topology, chosen: &mut [usize]) {
 pub(super) fn group(
     topology: &Topology,
     chosen: &[usize],
-    asked: Option<Granularity>,
+    asked: &Parameters,
     warnings: &mut Vec<String>,
 ) -> Grouped {
     let node_of = |&place: &usize| topology.cpus[place].node;
     let (shard_of, shards) = by_key(chosen.iter().map(node_of));
-    let asked = asked.unwrap_or_else(|| default_granularity(chosen.len(), shards.len()));
+    let asked = asked.replicas.unwrap_or_else(|| default_granularity(chosen.len(), shards.len(), asked.merge));
     let granularity = granted(topology, chosen, asked, warnings);
     let (replica_of, replicas) = match granularity {
         Granularity::Machine => by_key(chosen.iter().map(|_| 0)),

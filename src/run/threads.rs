@@ -32,7 +32,9 @@ pub fn run<D: Matrix, R: Replica, M: Method>(
     let run = Run::new(task, from, observer);
     let gate = Gate::new(plan.workers.len());
     team::each(plan, |worker| {
-        run.drive(&Crew::Thread(worker, &gate), |run, epoch, index| run.window(worker, epoch, index));
+        run.drive(&Crew::Thread(worker, &gate, &run.gate_seconds[worker]), |run, epoch, index| {
+            run.window(worker, epoch, index)
+        });
     });
     run.end()
 }
@@ -68,7 +70,9 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                 let held = x.hold(f.line(i));
                 let pending = task.method.read(&f, state, &x, i, &pace, &mut hands.local);
                 task.method.write(&f, state, &x, i, pending, &mut hands.local);
-                drop(held);
+                if let Some(held) = held {
+                    hands.stripes_waited += u64::from(held.waits());
+                }
             }
             hands.updates += u64::from(bucket.lines);
             hands.unsettled += u64::from(bucket.lines);

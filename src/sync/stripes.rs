@@ -24,6 +24,14 @@ impl Default for Stripes {
 pub struct Held<'a> {
     stripes: &'a Stripes,
     set: [u64; WORDS],
+    waits: u32,
+}
+
+impl Held<'_> {
+    /// How many of the stripes another update held when this one came.
+    pub fn waits(&self) -> u32 {
+        self.waits
+    }
 }
 
 impl Stripes {
@@ -35,14 +43,18 @@ impl Stripes {
             let stripe = (column >> LINE) % STRIPES;
             set[stripe / 64] |= 1 << (stripe % 64);
         }
+        let mut waits = 0;
         for stripe in members(set) {
             let backoff = Backoff::new();
             // Acquire pairs with the Release of the holder before: its writes to the parameters are visible.
+            let mut waited = 0;
             while self.0[stripe].swap(true, Ordering::Acquire) {
+                waited = 1;
                 backoff.snooze();
             }
+            waits += waited;
         }
-        Held { stripes: self, set }
+        Held { stripes: self, set, waits }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::topology::saved_machines;
 use farrow::{
-    config::{Count, Granularity, Pin, Setup, Smt, WorkerOrder},
+    config::{Count, Granularity, MergeKind, Pin, Setup, Smt, WorkerOrder},
     error::Error,
     placement::{Label, Plan, default_granularity, plan},
     topology::Topology,
@@ -77,7 +77,7 @@ fn the_default_plan_is_made_on_every_saved_machine() {
         let cores: BTreeSet<usize> = plan.workers.iter().map(|worker| worker.core).collect();
         assert_eq!(cores.len(), usable_cores(&topology), "{}: a worker on every usable core", path.display());
         assert_eq!(plan.workers.len(), cores.len());
-        assert_eq!(plan.granularity, default_granularity(plan.workers.len(), plan.shards.len()));
+        assert_eq!(plan.granularity, default_granularity(plan.workers.len(), plan.shards.len(), MergeKind::Lossy));
         let named = plan.describe(&topology);
         assert!(plan.warnings.iter().all(|warning| named.contains(warning.as_str())));
     }
@@ -285,10 +285,11 @@ fn granularity_groups_the_workers() {
 
 #[test]
 fn by_default_up_to_eight_workers_of_one_node_have_a_replica_each_and_else_each_node_has_one() {
-    assert_eq!(default_granularity(1, 1), Granularity::Core);
-    assert_eq!(default_granularity(8, 1), Granularity::Core);
-    assert_eq!(default_granularity(9, 1), Granularity::Node);
-    assert_eq!(default_granularity(2, 2), Granularity::Node);
+    assert_eq!(default_granularity(1, 1, MergeKind::Lossy), Granularity::Core);
+    assert_eq!(default_granularity(8, 1, MergeKind::Lossy), Granularity::Core);
+    assert_eq!(default_granularity(9, 1, MergeKind::Lossy), Granularity::Node);
+    assert_eq!(default_granularity(2, 2, MergeKind::Lossy), Granularity::Node);
+    assert_eq!(default_granularity(1, 1, MergeKind::Lossless), Granularity::Node);
     let small = plan(&machine("core:8 pu:2"), &Setup::default()).unwrap();
     assert_eq!((small.granularity, small.replicas.len()), (Granularity::Core, 8));
     let large = plan(&machine("core:9 pu:2"), &Setup::default()).unwrap();

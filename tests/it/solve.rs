@@ -402,6 +402,19 @@ fn pairs_that_make_no_sense_are_refused_with_the_reason() {
 }
 
 #[test]
+fn every_wait_is_counted() {
+    let mut setup = setup(DUAL, Loss::Logistic);
+    (setup.parameters.merge, setup.stop.target, setup.stop.max_epochs) = (MergeKind::Locked, None, 50);
+    // One column: every update needs the same stripe.
+    let rows: Vec<Vec<(u32, f32)>> = (0..4000).map(|i| vec![(0, 1.0 + (i % 7) as f32)]).collect();
+    let labels: Vec<f64> = (0..4000).map(|i| f64::from(i % 2)).collect();
+    let outcome = run(data::from_rows(&rows, &labels, 1).unwrap(), &mut setup, 4, Granularity::Machine);
+    assert_eq!(outcome.waits.len(), 4);
+    assert!(outcome.waits.iter().all(|waits| waits.gate_seconds > 0.0), "{:?}", outcome.waits);
+    assert!(outcome.waits.iter().map(|waits| waits.stripes).sum::<u64>() > 0, "{:?}", outcome.waits);
+}
+
+#[test]
 fn a_classification_loss_wants_two_classes() {
     let rows = [vec![(0u32, 1.0f32)], vec![(0, 2.0)], vec![(0, 3.0)]];
     let error = |labels: &[f64]| {
