@@ -15,8 +15,10 @@ use serde::Serialize;
 use std::path::Path;
 
 mod dense;
+mod hot;
 mod labels;
 mod pieces;
+mod popularity;
 mod sparse;
 
 /// What labels are.

@@ -62,6 +62,25 @@ proptest! {
 }
 
 #[test]
+fn conflicts_of_hot_and_of_rare_columns_are_those_of_brute_force() {
+    // Column 0 is in every third row, column j > 0 in four: some rows have a hot column and some have not.
+    let row = |i: u32| -> Vec<(u32, f32)> {
+        let hot = i.is_multiple_of(3).then_some((0, 1.0));
+        hot.into_iter().chain([(1 + i / 4, 1.0), (200 + (i * 7) % 150, 2.0)]).collect()
+    };
+    let rows: Matrix = (0..600).map(row).collect();
+    let meets = meets(&rows);
+    let found = conflict_degrees(&taken(&rows, 400), u64::MAX, 1);
+    let degree = meets.iter().map(|&meets| meets as f64 - 1.0).sum::<f64>() / 600.0;
+    let rho = *meets.iter().max().unwrap() as f64 / 600.0;
+    assert_eq!(
+        (found.conflict_degree, found.rho),
+        (Estimate::Exact { value: degree }, Estimate::Exact { value: rho })
+    );
+    assert!(degree < 100.0 && rho > 1.0 / 3.0);
+}
+
+#[test]
 fn a_sample_of_rows_comes_within_its_standard_error_and_bounds_hold() {
     let spec =
         SparseSpec { rows: 4000, columns: 2000, nonzeros_per_row: 10.0, power: 0.8, ..SparseSpec::default() };

@@ -145,7 +145,9 @@ fn short(value: f64) -> String {
             false => text,
         };
     }
-    format!("{value:.5e}")
+    let text = format!("{value:.5e}");
+    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 fn spread(d: &Distribution) -> String {

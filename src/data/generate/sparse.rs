@@ -1,8 +1,9 @@
 //! Sparse rows. Until they are named at the end, columns are numbered by popularity: hot columns first.
 
 use super::{
-    Generated, SparseSpec, Values, check, labels,
+    Generated, SparseSpec, Values, check, hot, labels,
     pieces::{self, Piece},
+    popularity::Popularity,
     require,
 };
 use crate::{
@@ -15,9 +16,6 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Pairs of rows that are tried to learn the conflict that the popularity gives: a standard error of at most 0.002.
-const PAIRS: usize = 1 << 16;
-
 pub(super) fn generate(spec: &SparseSpec, threads: usize) -> Result<Generated> {
     check_spec(spec)?;
     let hot = if spec.conflict.is_some() { spec.hot_columns } else { 0 };
@@ -25,8 +23,8 @@ pub(super) fn generate(spec: &SparseSpec, threads: usize) -> Result<Generated> {
     let ranges = pieces::cut(spec.rows, spec.nonzeros_per_row);
     let mut pieces = pieces::map(ranges, threads, |rows| draw(spec, &popularity, hot, rows));
     if let Some(conflict) = spec.conflict {
-        let share = hot_share(spec, conflict, hot, &pieces)?;
-        pieces = pieces::map(pieces, threads, |piece| heat(spec, share, hot, piece));
+        let share = hot::share(spec, conflict, hot, &pieces)?;
+        pieces = pieces::map(pieces, threads, |piece| hot::heat(spec, share, hot, piece));
     }
     let counts = counts(spec.columns, &pieces);
     pieces = pieces::map(pieces, threads, |piece| value(spec, &counts, piece));
@@ -77,52 +75,12 @@ fn check_spec(spec: &SparseSpec) -> Result<()> {
     )
 }
 
-/// Which column is drawn: k with probability ∝ 1/(k + shift)^power, by inversion. A table of starting points
-/// keeps the search short.
-struct Popularity {
-    cumulative: Vec<f64>,
-    guide: Vec<u32>,
-}
-
-impl Popularity {
-    fn new(columns: usize, power: f64, shift: f64) -> Self {
-        let mut total = 0.0;
-        let mut cumulative: Vec<f64> = (0..columns)
-            .map(|k| {
-                total += libm::exp(-power * libm::log((k as f64 + shift) / shift));
-                total
-            })
-            .collect();
-        cumulative.iter_mut().for_each(|sum| *sum /= total);
-        let mut k = 0;
-        let guide = (0..columns).map(|cell| {
-            while k + 1 < columns && cumulative[k] <= cell as f64 / columns as f64 {
-                k += 1;
-            }
-            k as u32
-        });
-        let guide = guide.collect();
-        Popularity { cumulative, guide }
-    }
-
-    fn draw(&self, stream: &mut Stream) -> usize {
-        let u = stream.uniform();
-        let columns = self.cumulative.len();
-        let cell = ((u * columns as f64) as usize).min(columns - 1);
-        // Rounding can put the start a cell too far; from 0 it is right in any case.
-        let start = self.guide[cell] as usize;
-        let start = if start > 0 && self.cumulative[start - 1] > u { 0 } else { start };
-        let found = self.cumulative[start..].iter().position(|&sum| sum > u);
-        found.map_or(columns - 1, |k| start + k)
-    }
-}
-
 /// Columns of rows `rows`, ascending, with how often each was drawn as its value: until a row has as many distinct
 /// ones as it shall have. A row that would take too long (many columns that are hardly ever drawn) is filled up with
 /// the most popular ones that it lacks.
 fn draw(spec: &SparseSpec, popularity: &Popularity, hot: usize, rows: Range<usize>) -> Piece {
     let mut piece = Piece::new(rows.start);
-    let mut times: Vec<u32> = vec![0; popularity.cumulative.len()];
+    let mut times: Vec<u32> = vec![0; popularity.columns()];
     let mut drawn: Vec<u32> = Vec::new();
     for i in rows {
         let mut stream = Stream::new(spec.seed, Use::Rows, i as u64);
@@ -155,76 +113,20 @@ fn draw(spec: &SparseSpec, popularity: &Popularity, hot: usize, rows: Range<usiz
     piece
 }
 
-/// A row's number of entries: lognormal about the mean, rounded; a fraction of an entry is a chance of one.
-fn length(spec: &SparseSpec, columns: usize, stream: &mut Stream) -> usize {
-    let sigma = spec.spread;
-    let factor = if sigma > 0.0 { libm::exp(sigma * stream.normal() - 0.5 * sigma * sigma) } else { 1.0 };
-    let length = (spec.nonzeros_per_row * factor + stream.uniform()).floor();
-    (length as usize).clamp(1, columns)
-}
-
-/// q: each hot column is in a row with probability q, so that with the c₀ that the popularity gives (measured on
-/// pairs of rows), 1 − (1 − c₀)(1 − q²)^hot is the conflict asked for.
-fn hot_share(spec: &SparseSpec, conflict: f64, hot: usize, pieces: &[Piece]) -> Result<f64> {
-    let mut stream = Stream::new(spec.seed, Use::Pairs, 0);
-    let row = |i: usize| {
-        let piece = &pieces[pieces.partition_point(|piece| piece.first_row <= i) - 1];
-        &piece.columns[piece.range(i - piece.first_row)]
-    };
-    let mut meet = 0_usize;
-    let pairs = if spec.rows > 1 { PAIRS } else { 0 };
-    for _ in 0..pairs {
-        let first = stream.below(spec.rows);
-        let second = (first + 1 + stream.below(spec.rows - 1)) % spec.rows;
-        meet += usize::from(share_a_column(row(first), row(second)));
-    }
-    let natural = meet as f64 / pairs.max(1) as f64;
-    let error = (natural * (1.0 - natural) / pairs.max(1) as f64).sqrt();
-    let what = format!("a conflict of {conflict} where the popularity of columns alone gives {natural:.3}");
-    let remedy = "ask for more columns, fewer entries a row, a smaller power, or a larger conflict";
-    require(natural <= conflict + 3.0 * error, what, remedy)?;
-    let apart = ((1.0 - conflict) / (1.0 - natural).max(f64::MIN_POSITIVE)).min(1.0);
-    // The hot-th root; a logarithm of 0 cannot come up, conflict < 1.
-    Ok((1.0 - libm::exp(libm::log(apart) / hot as f64)).max(0.0).sqrt())
-}
-
-/// Whether two ascending lists meet.
-fn share_a_column(a: &[u32], b: &[u32]) -> bool {
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => return true,
-        }
-    }
-    false
-}
-
-/// The piece with hot columns put in front of rows.
-fn heat(spec: &SparseSpec, share: f64, hot: usize, cold: Piece) -> Piece {
-    let mut piece = Piece::new(cold.first_row);
-    for i in 0..cold.rows() {
-        let mut stream = Stream::new(spec.seed, Use::Hot, (cold.first_row + i) as u64);
-        for column in 0..hot {
-            if stream.uniform() < share {
-                piece.columns.push(column as u32);
-                piece.values.push(1.0);
-            }
-        }
-        piece.columns.extend_from_slice(&cold.columns[cold.range(i)]);
-        piece.values.extend_from_slice(&cold.values[cold.range(i)]);
-        piece.end_row();
-    }
-    piece
-}
-
 fn counts(columns: usize, pieces: &[Piece]) -> Vec<u64> {
     let mut counts = vec![0; columns];
     for column in pieces.iter().flat_map(|piece| &piece.columns) {
         counts[*column as usize] += 1;
     }
     counts
+}
+
+/// A row's number of entries: lognormal about the mean, rounded; a fraction of an entry is a chance of one.
+fn length(spec: &SparseSpec, columns: usize, stream: &mut Stream) -> usize {
+    let sigma = spec.spread;
+    let factor = if sigma > 0.0 { libm::exp(sigma * stream.normal() - 0.5 * sigma * sigma) } else { 1.0 };
+    let length = (spec.nonzeros_per_row * factor + stream.uniform()).floor();
+    (length as usize).clamp(1, columns)
 }
 
 /// Values in place of how often a column was drawn.

@@ -8,6 +8,8 @@ use serde::Serialize;
 const SUSPECTS: usize = 16;
 /// Rows of a sample, at the least.
 const SAMPLE_MIN: u64 = 100;
+/// A column that more than one row in so many has is kept as a bit a row: 4 bytes an entry of the data at most.
+const DENSE_ONE_IN: u64 = 32;
 
 /// A number and how it was got.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -54,9 +56,12 @@ pub struct ConflictDegrees {
     pub conflict_degree: Estimate,
 }
 
-/// ρ and Δ̄ of `rows`: exact if that takes at most `steps` steps (Σⱼ cⱼ² of them), else Δ̄ from a sample of rows that takes
-/// about so many, and ρ between the greatest that was met, in the sample or in the 16 rows whose columns are the most
+/// ρ and Δ̄ of `rows`: exact if that takes at most `steps` steps, else Δ̄ from a sample of rows that takes about so many,
+/// and ρ between the greatest that was met, in the sample or in the 16 rows whose columns are the most
 /// frequent, and max over the rows of Σⱼ cⱼ/n. Dense rows all meet.
+///
+/// A step marks one row that shares a column, or 64 rows at once for a column that more than one row in 32 has: about
+/// Σⱼ cⱼ min(cⱼ, n/64) steps, and n/32 for each row that has such a column.
 pub fn conflict_degrees(rows: &Rows, steps: u64, seed: u64) -> ConflictDegrees {
     let shape = rows.shape();
     let n = shape.rows;
@@ -65,9 +70,9 @@ pub fn conflict_degrees(rows: &Rows, steps: u64, seed: u64) -> ConflictDegrees {
         return ConflictDegrees { rho, conflict_degree: Estimate::Exact { value: n.saturating_sub(1) as f64 } };
     }
     let graph = Graph::new(rows);
-    let work: u128 = graph.counts.iter().map(|&count| u128::from(count) * u128::from(count)).sum();
+    let work = graph.steps(rows);
     let exact = work <= u128::from(steps);
-    let mut seen = Seen { last: vec![0; n], question: 0 };
+    let mut seen = Seen { last: vec![0; n], question: 0, bits: vec![0; n.div_ceil(64)] };
     let mut meets: Vec<u64> = Vec::new();
     let mut sample: Vec<u32> = (0..n as u32).collect();
     if !exact {
@@ -103,10 +108,13 @@ fn mean_of(meets: &[u64], n: usize) -> Estimate {
     Estimate::Sampled { value: mean, standard_error: variance.sqrt(), rows: meets.len() }
 }
 
-/// The last question in which each row was counted.
+/// Which rows were counted.
 struct Seen {
+    /// The last question in which each row was counted one by one.
     last: Vec<u64>,
     question: u64,
+    /// Rows counted 64 at once, a bit a row.
+    bits: Vec<u64>,
 }
 
 /// The rows of every column.
@@ -114,6 +122,8 @@ struct Graph {
     counts: Vec<u64>,
     starts: Vec<usize>,
     rows: Vec<u32>,
+    /// For the columns of many rows, the same as a bit a row; empty for the others.
+    bits: Vec<Vec<u64>>,
     /// Rows that have entries: no row meets more.
     alive: u64,
 }
@@ -131,24 +141,70 @@ impl Graph {
                 next[j as usize] += 1;
             }
         }
+        let n = data.shape().rows;
+        let many = |j: usize| counts[j] * DENSE_ONE_IN > n as u64;
+        let bits_of = |j: usize| {
+            let mut bits = vec![0; if many(j) { n.div_ceil(64) } else { 0 }];
+            if many(j) {
+                rows[starts[j]..starts[j + 1]].iter().for_each(|&k| mark(&mut bits, k));
+            }
+            bits
+        };
+        let bits = (0..counts.len()).map(bits_of).collect();
         let alive = data.iter().filter(|line| !line.values.is_empty()).count() as u64;
-        Graph { counts, starts, rows, alive }
+        Graph { counts, starts, rows, bits, alive }
+    }
+
+    /// Steps that it takes to ask about every row.
+    fn steps(&self, data: &Rows) -> u128 {
+        let words = data.shape().rows.div_ceil(64) as u128;
+        let column = |j: &u32| match self.bits[*j as usize].is_empty() {
+            true => u128::from(self.counts[*j as usize]),
+            false => words,
+        };
+        let row = |columns: &[u32]| {
+            let many = columns.iter().any(|&j| !self.bits[j as usize].is_empty());
+            columns.iter().map(column).sum::<u128>() + if many { 2 * words } else { 0 }
+        };
+        data.iter().map(|line| row(line.columns.unwrap_or(&[]))).sum()
     }
 
     /// How many rows meet row `i`, itself among them.
     fn meets(&self, data: &Rows, i: u32, seen: &mut Seen) -> u64 {
-        let mut count = 0;
+        let columns = data.line(i as usize).columns.unwrap_or(&[]);
+        match columns.iter().any(|&j| !self.bits[j as usize].is_empty()) {
+            true => self.meets_by_bits(columns, &mut seen.bits),
+            false => self.meets_one_by_one(columns, seen),
+        }
+    }
+
+    fn meets_by_bits(&self, columns: &[u32], met: &mut [u64]) -> u64 {
+        met.fill(0);
+        for &j in columns {
+            let bits = &self.bits[j as usize];
+            if bits.is_empty() {
+                self.rows_of(j).iter().for_each(|&k| mark(met, k));
+            } else {
+                met.iter_mut().zip(bits).for_each(|(met, bits)| *met |= bits);
+            }
+        }
+        met.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    fn meets_one_by_one(&self, columns: &[u32], seen: &mut Seen) -> u64 {
         seen.question += 1;
-        for &j in data.line(i as usize).columns.unwrap_or(&[]) {
-            for &k in &self.rows[self.starts[j as usize]..self.starts[j as usize + 1]] {
+        let mut count = 0;
+        for &j in columns {
+            for &k in self.rows_of(j) {
                 let last = std::mem::replace(&mut seen.last[k as usize], seen.question);
                 count += u64::from(last != seen.question);
             }
-            if count == self.alive {
-                break;
-            }
         }
         count
+    }
+
+    fn rows_of(&self, j: u32) -> &[u32] {
+        &self.rows[self.starts[j as usize]..self.starts[j as usize + 1]]
     }
 
     /// The rows that may meet the most others, and a bound of what any row meets.
@@ -160,4 +216,8 @@ impl Graph {
         let bound = reaches.first().map_or(0, |first| first.0).min(self.alive);
         (reaches.iter().take(SUSPECTS).map(|reach| reach.1).collect(), bound)
     }
+}
+
+fn mark(bits: &mut [u64], row: u32) {
+    bits[row as usize / 64] |= 1 << (row % 64);
 }
