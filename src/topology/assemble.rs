@@ -1,15 +1,20 @@
 //! hwloc's objects → a [`Topology`]: who belongs to whom, by cpus alone, so that a machine without packages, cores or
 //! caches in its description comes out as well.
 
-use super::{Cache, Core, Cpu, Node, Origin, Topology};
+use super::{Cache, Core, Cpu, Node, Origin, Topology, cpulist};
 use crate::os::hwloc::{Group, NumaNode, Objects};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// # Errors
-/// In words, if there is no cpu.
+/// In words, if there is no cpu, or one without a number of its own.
 pub(super) fn assemble(origin: Origin, objects: Objects) -> Result<Topology, String> {
     if objects.cpus.is_empty() {
         return Err("it has no cpu".into());
+    }
+    let mut seen = HashSet::new();
+    if let Some(cpu) = objects.cpus.iter().find(|&&cpu| cpu > cpulist::LARGEST || !seen.insert(cpu)) {
+        // hwloc gives a cpu without a number the largest there is.
+        return Err(format!("its cpu numbered {cpu} occurs twice, or is above {}", cpulist::LARGEST));
     }
     let (cores, core_of) = cores(&objects);
     let l2_of = owners(&objects.l2s);

@@ -30,17 +30,31 @@ fn fault_of(document: &Document<'_>) -> Option<String> {
         return Some(format!("its version is {version}, and this program's hwloc reads 1.x and 2.x"));
     }
     let objects = || document.descendants().filter(|node| node.has_tag_name("object"));
-    if version.starts_with("2.") && !objects().any(|object| object.attribute("type") == Some("NUMANode")) {
+    let of_type = |kind: &str| objects().filter(|object| object.attribute("type") == Some(kind)).count();
+    let outermost: Vec<_> = root.children().filter(|node| node.has_tag_name("object")).collect();
+    let one_machine = of_type("Machine") <= 1 && outermost.len() == 1;
+    if !one_machine || !matches!(outermost[0].attribute("type"), Some("Machine" | "System")) {
+        return Some("its objects are not those of one <object type=\"Machine\">".into());
+    }
+    if of_type("PU") == 0 {
+        return Some("it has no cpu (no <object type=\"PU\">)".into());
+    }
+    if version.starts_with("2.") && of_type("NUMANode") == 0 {
         return Some("it has no NUMA node, and files of hwloc 2 have at least one".into());
     }
-    objects().find_map(|object| incomplete(&object))
+    objects().find_map(|object| incomplete(&object, version.starts_with("2.")))
 }
 
-/// hwloc 2.9 crashes where the complete set is missing (it writes both, always).
-fn incomplete(object: &Node<'_, '_>) -> Option<String> {
+/// hwloc 2.9 crashes where a set, or the complete set beside it, is missing (it writes both, always).
+fn incomplete(object: &Node<'_, '_>, sets_are_needed: bool) -> Option<String> {
+    let line = || object.document().text_pos_at(object.range().start).row;
+    let kind = object.attribute("type").unwrap_or("");
+    let is_device = matches!(kind, "Bridge" | "PCIDev" | "OSDev" | "Misc");
+    if sets_are_needed && !is_device && !object.has_attribute("cpuset") {
+        return Some(format!("line {}: an object of type {kind} has no cpuset", line()));
+    }
     let pairs = [("cpuset", "complete_cpuset"), ("nodeset", "complete_nodeset")];
     let (set, complete) =
         pairs.into_iter().find(|(set, complete)| object.has_attribute(*set) && !object.has_attribute(*complete))?;
-    let line = object.document().text_pos_at(object.range().start).row;
-    Some(format!("line {line}: an object has a {set} and no {complete}"))
+    Some(format!("line {}: an object has a {set} and no {complete}", line()))
 }

@@ -169,13 +169,17 @@ fn a_description_of_too_many_cpus_is_refused_before_it_fills_the_memory() {
 fn a_bad_file_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let machine = r#"<topology version="2.0"><object type="Machine" cpuset="0x1" complete_cpuset="0x1">"#;
-    let node = r#"<object type="NUMANode" os_index="0"/>"#;
+    let node = r#"<object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1"/>"#;
+    let cpu = r#"<object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1"/>"#;
     let incomplete = format!("{machine}{node}\n<object type=\"PU\" cpuset=\"0x1\"/></object></topology>");
-    let nodeless = format!("{machine}</object></topology>");
-    let setless = format!("{machine}{node}</object></topology>");
+    let setless = format!("{machine}{node}{cpu}\n\n<object type=\"Core\"/></object></topology>");
+    let nodeless = format!("{machine}{cpu}</object></topology>");
+    let cpuless = format!("{machine}{node}</object></topology>");
+    let nested = format!("{machine}{node}{cpu}<object type=\"Machine\"/></object></topology>");
+    let zero = format!("{machine}{node}{cpu}</object></topology>").replace("0x1", "0x0");
     let cut = format!("{machine}\n{node}\n<object type=\"PU");
     let deep = "<object>".repeat(100_000);
-    let cases: [(&str, &[u8], &str); 14] = [
+    let cases: [(&str, &[u8], &str); 17] = [
         ("empty.xml", b"", "empty"),
         ("blank.xml", b"\n \n", "empty"),
         ("binary.xml", b"\x00\xff\xfe", "UTF-8"),
@@ -187,8 +191,11 @@ fn a_bad_file_is_an_error_that_names_it() {
         ("nodeless.xml", nodeless.as_bytes(), "no NUMA node"),
         // hwloc 2.9 crashes on it.
         ("incomplete.xml", incomplete.as_bytes(), "line 2: an object has a cpuset and no complete_cpuset"),
+        ("setless.xml", setless.as_bytes(), "line 3: an object of type Core has no cpuset"),
+        ("nested.xml", nested.as_bytes(), "one <object type=\"Machine\">"),
+        ("cpuless.xml", cpuless.as_bytes(), "no cpu"),
         // Well formed, and no machine.
-        ("setless.xml", setless.as_bytes(), "hwloc cannot"),
+        ("zero.xml", zero.as_bytes(), "hwloc cannot"),
         ("other.json", b"{\"a\": 1}", "saved by farrow"),
         ("cut.json", b"{\"origin\": \"host\", ", "saved by farrow"),
         ("array.json", b"[1, 2]", "neither"),
