@@ -6,17 +6,12 @@
 //! phases below through a [`Crew`], so that what a run does is written once.
 
 use crate::{
-    config::OrderKind,
     data::matrix::Matrix,
     error::{Error, Result},
-    exchange::Exchange,
     method::{Method, Pace},
-    objective::{Frame, Linear, certificate::Totals},
+    objective::certificate::Totals,
     order::{Bucket, Order},
     os::clock::Stopwatch,
-    placement::Plan,
-    shard::Shards,
-    step::Step,
     store::{Replica, View},
     sync::{Flag, Gate, SharedF64, Slot},
     trace::{CertificateKind, Observer, Sample, StopReason},
@@ -32,70 +27,10 @@ mod evaluate;
 mod exchanging;
 pub mod interleaved;
 mod snapshot;
+mod task;
 pub mod threads;
 
-/// What the store and the state of a method mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The store is x.
-    Primal,
-    /// The state is α, the store u = (1/(λ₂W)) Σ wᵢ αᵢ aᵢ.
-    Dual,
-    /// Lines are columns: the state is x, the store z = Ax.
-    Columns,
-}
-
-/// When to stop.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Relative certificate.
-    pub target: Option<f64>,
-    /// Objective.
-    pub objective: Option<f64>,
-    /// Epochs, counted from the run's first start.
-    pub epochs: u64,
-    /// Seconds of solving and evaluating, of this process.
-    pub seconds: Option<f64>,
-}
-
-/// Everything that stays as it is during a run.
-pub struct Task<'a, D, R, M> {
-    /// The data.
-    pub shards: &'a Shards<D>,
-    /// The problem.
-    pub frame: &'a Frame,
-    /// The parameters, in order of the plan's replicas.
-    pub replicas: &'a [R],
-    /// The method.
-    pub method: &'a M,
-    /// What store and state mean.
-    pub form: Form,
-    /// Who runs where.
-    pub plan: &'a Plan,
-    /// Which line next.
-    pub order: OrderKind,
-    /// How replicas are drawn together.
-    pub exchange: Exchange,
-    /// The step rule, for methods that have one.
-    pub step: Option<Step>,
-    /// The seed of everything random.
-    pub seed: u64,
-    /// When to stop.
-    pub limits: Limits,
-    /// Gap or prox-gradient.
-    pub certificate: CertificateKind,
-    /// Whether the store may differ from what the state says, so that it must be rebuilt before it is judged: lossy
-    /// writes of several workers, or parameters of 4 bytes.
-    pub drifts: bool,
-    /// What each column was multiplied with; empty for nothing.
-    pub column_scale: &'a [f64],
-    /// What to tell of the model: labels and row normalisation.
-    pub template: &'a crate::model::Model,
-    /// What a checkpoint must match.
-    pub identity: &'a str,
-    /// Asked now and then: whether to stop.
-    pub interrupted: &'a (dyn Fn() -> bool + Sync),
-}
+pub use task::{Form, Limits, Task};
 
 /// One worker.
 struct Seat<L> {
@@ -436,28 +371,6 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
     fn window_of<'b>(&self, buckets: &'b [Bucket], index: usize) -> (usize, &'b [Bucket]) {
         let range = share(buckets.len(), index, self.windows);
         (range.start, &buckets[range])
-    }
-}
-
-impl<D: Matrix, R: Replica, M> Task<'_, D, R, M> {
-    /// Number of parameters in the store.
-    fn width(&self) -> usize {
-        match self.form {
-            Form::Columns => self.frame.rows,
-            Form::Primal | Form::Dual => self.frame.columns,
-        }
-    }
-
-    /// F(0).
-    fn objective_at_zero(&self) -> f64 {
-        let label = |part: usize| {
-            let glm = self.shards.glm(part, self.frame);
-            (0..glm.labels.len())
-                .map(move |k| glm.weight(k) * self.frame.loss.value(0.0, glm.label(k)))
-                .sum::<f64>()
-        };
-        let parts = if self.form == Form::Columns { 1 } else { self.shards.parts.len() };
-        (0..parts).map(label).sum::<f64>() / self.frame.total_weight
     }
 }
 

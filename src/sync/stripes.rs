@@ -83,6 +83,21 @@ mod tests {
     use crate::sync::{Locked, Merge, SharedF64, Slot};
 
     #[test]
+    fn whoever_finds_a_stripe_held_counts_it() {
+        let stripes = Stripes::default();
+        let first = stripes.hold([0, 800].into_iter());
+        let waits = std::thread::scope(|scope| {
+            let second = scope.spawn(|| stripes.hold([800, 0, 16].into_iter()).waits());
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            drop(first);
+            second.join().expect("no panic")
+        });
+        // It stood before the first of the two; by the time it came to the other that was free.
+        assert_eq!(waits, 1);
+        assert_eq!(stripes.hold([0].into_iter()).waits(), 0);
+    }
+
+    #[test]
     fn holders_of_a_common_stripe_lose_no_plain_update() {
         let (stripes, slot) = (Stripes::default(), SharedF64::new(0.0));
         std::thread::scope(|scope| {
