@@ -6,7 +6,7 @@
 //! and has no reason to be faster than the last. Figures are the median of `PASSES` epochs, whose spread is printed.
 
 use farrow::{
-    config::{Count, ExchangeKind, Granularity, MethodKind, OrderKind, Setup, StepKind},
+    config::{Count, Every, ExchangeKind, Granularity, MethodKind, OrderKind, Setup, StepKind},
     data::{
         Data,
         generate::SparseSpec,
@@ -83,8 +83,8 @@ fn epochs(rows: usize, method: MethodKind, granularity: Granularity, workers: us
     (setup.stop.target, setup.stop.max_epochs) = (None, PASSES);
     if method == MethodKind::Hogwild {
         setup.step = Some(StepKind::Constant { initial: Some(0.5) });
-        setup.exchange =
-            (granularity == Granularity::Core && workers > 1).then_some(ExchangeKind::Average { every: None });
+        setup.exchange = (granularity == Granularity::Core && workers > 1)
+            .then_some(ExchangeKind::Average { every: Every::Epoch });
     }
     let plan = plan(topology, &setup).expect("a plan for this host");
     let data = data(rows);

@@ -24,7 +24,7 @@ mod write;
 
 pub use location::{Kind, Location, Selection, Step};
 pub use method::{MethodKind, OrderKind, Runner, StepKind, Stop};
-pub use parameters::{CellKind, ExchangeKind, Granularity, MergeKind, Parameters};
+pub use parameters::{CellKind, Every, ExchangeKind, Granularity, MergeKind, Parameters};
 pub use problem::{ClassWeight, Constraint, L2, Normalize, Problem};
 pub use settings::Settings;
 pub use workers::{Count, Pin, Smt, WorkerOrder, Workers};

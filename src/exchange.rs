@@ -4,7 +4,7 @@
 //! what is *agreed*, and each replica then takes over what is agreed: 8(K + 1)d/W bytes read and 8d/W written a worker for
 //! the first, 8d for the second, W workers and K replicas.
 
-use crate::config::ExchangeKind;
+use crate::config::{Every, ExchangeKind};
 
 mod average;
 mod sum;
@@ -17,7 +17,7 @@ trait Rule {
 
 /// Updates between exchanges such that exchanges cost about a twentieth of the time of the updates between them, by rough
 /// prices: 4 µs to meet and 5 ns a coordinate, which moves between caches twice; 20 ns an update and 2.2 ns an entry.
-pub fn paced(width: usize, line_nonzeros: f64) -> usize {
+fn paced(width: usize, line_nonzeros: f64) -> usize {
     let (meeting_ns, update_ns) = (4000.0 + 5.0 * width as f64, 20.0 + 2.2 * line_nonzeros);
     (20.0 * meeting_ns / update_ns).ceil() as usize
 }
@@ -34,10 +34,14 @@ impl Exchange {
         Exchange { kind }
     }
 
-    /// Updates of one worker between two exchanges; `None` is once an epoch.
-    pub fn every(&self) -> Option<usize> {
-        match self.kind {
-            ExchangeKind::Average { every } | ExchangeKind::Sum { every } => every,
+    /// Updates of one worker between two exchanges; `None` is once an epoch. `width` parameters, lines of
+    /// `line_nonzeros` entries.
+    pub fn every(&self, width: usize, line_nonzeros: f64) -> Option<usize> {
+        let (ExchangeKind::Average { every } | ExchangeKind::Sum { every }) = self.kind;
+        match every {
+            Every::Auto => Some(paced(width, line_nonzeros)),
+            Every::Epoch => None,
+            Every::Updates(updates) => Some(updates),
         }
     }
 
@@ -55,6 +59,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_pace_of_its_own_is_a_twentieth_of_the_time() {
+        let every = |every| Exchange::new(ExchangeKind::Sum { every }).every(1000, 50.0);
+        // 20 (4000 + 5 · 1000) ns over 20 + 2.2 · 50 ns.
+        assert_eq!(every(Every::Auto), Some(1385));
+        assert_eq!((every(Every::Epoch), every(Every::Updates(7))), (None, Some(7)));
+    }
+
+    #[test]
     fn each_rule_follows_its_formula() {
         let replicas = [vec![1.0, 4.0], vec![3.0, 0.0]];
         let combined = |kind| {
@@ -62,8 +74,8 @@ mod tests {
             Exchange::new(kind).combine(&mut agreed, &replicas, 2.0);
             agreed
         };
-        assert_eq!(combined(ExchangeKind::Average { every: None }), [2.0, 2.0]);
+        assert_eq!(combined(ExchangeKind::Average { every: Every::Epoch }), [2.0, 2.0]);
         // 1 + (0 + 2)/2 and 2 + (2 − 2)/2.
-        assert_eq!(combined(ExchangeKind::Sum { every: None }), [2.0, 2.0]);
+        assert_eq!(combined(ExchangeKind::Sum { every: Every::Epoch }), [2.0, 2.0]);
     }
 }

@@ -176,10 +176,14 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         let workers = task.plan.workers.len();
         let width = task.width();
         let lines: usize = task.shards.parts.iter().map(|part| part.matrix.rows()).sum();
+        let row_nonzeros = task.shards.nonzeros() as f64 / lines.max(1) as f64;
         let each = (lines as f64 / workers as f64).ceil();
         let windows = match task.replicas.len() {
             1 => 1,
-            _ => task.exchange.every().map_or(1, |every| (each / every as f64).ceil().max(1.0) as usize),
+            _ => task
+                .exchange
+                .every(width, row_nonzeros)
+                .map_or(1, |every| (each / every as f64).ceil().max(1.0) as usize),
         };
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
         let damping = task.replicas.len() as f64;

@@ -3,13 +3,13 @@
 
 use crate::{
     checkpoint::Checkpoint,
-    config::{CellKind, ExchangeKind, Granularity, MergeKind, MethodKind, OrderKind, Runner, Setup},
+    config::{CellKind, Every, ExchangeKind, Granularity, MergeKind, MethodKind, OrderKind, Runner, Setup},
     data::{
         Data, Shape,
         matrix::{Dense, Matrix, Sparse},
     },
     error::{Error, Result},
-    exchange::{Exchange, paced},
+    exchange::Exchange,
     method::{Bcd, Dual, Hogwild, Method},
     model::Model,
     objective::{Frame, certificate},
@@ -213,7 +213,7 @@ impl Fit<'_> {
         let seconds_search = clock.lap();
         let from = self.begin(&placed, &replicas, form)?;
         let interrupted = placed.start.interrupted.unwrap_or(&|| false);
-        let exchange = self.exchange(width, placed.shards.nonzeros() as f64 / self.lines(form) as f64);
+        let exchange = self.exchange();
         let task = Task {
             shards: &placed.shards,
             frame: &placed.frame,
@@ -304,8 +304,8 @@ impl Fit<'_> {
         if form == Form::Columns { self.shape.columns.max(1) } else { self.shape.rows }
     }
 
-    fn exchange(&self, width: usize, line_nonzeros: f64) -> ExchangeKind {
-        let every = Some(paced(width, line_nonzeros));
+    fn exchange(&self) -> ExchangeKind {
+        let every = Every::Auto;
         self.setup.exchange.unwrap_or(match self.form() {
             Form::Primal => ExchangeKind::Average { every },
             Form::Dual | Form::Columns => ExchangeKind::Sum { every },

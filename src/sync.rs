@@ -16,7 +16,7 @@ use std::{
 mod gate;
 mod stripes;
 
-pub use gate::Gate;
+pub use gate::{Gate, Watch};
 pub use stripes::{Held, Stripes};
 
 /// A place for one parameter, read and written as f64.

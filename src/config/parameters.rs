@@ -49,18 +49,30 @@ pub struct Parameters {
     pub cell: CellKind,
 }
 
+/// How often replicas are exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Every {
+    /// So often that exchanges cost about a twentieth of the time.
+    Auto,
+    /// Once an epoch.
+    Epoch,
+    /// After so many updates of one worker.
+    Updates(usize),
+}
+
 /// `[exchange]`: how replicas are drawn together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ExchangeKind {
     /// All replicas become their average.
     Average {
-        /// Updates of one worker between two exchanges; `None` is once an epoch.
-        every: Option<usize>,
+        /// How often.
+        every: Every,
     },
     /// All replicas become their common start plus the sum of their changes.
     Sum {
-        /// Updates of one worker between two exchanges; `None` is once an epoch.
-        every: Option<usize>,
+        /// How often.
+        every: Every,
     },
 }

@@ -1,7 +1,7 @@
 //! [`Setup`] → TOML, complete: what a run's header carries, and what [`Settings::file`](super::Settings::file) reads back.
 
 use super::{
-    Constraint, Count, ExchangeKind, L2, MethodKind, OrderKind, Setup, StepKind, Workers, keys::Named, nodes,
+    Constraint, Count, Every, ExchangeKind, L2, MethodKind, OrderKind, Setup, StepKind, Workers, keys::Named, nodes,
 };
 use crate::loss::Loss;
 use toml::Value;
@@ -160,5 +160,9 @@ fn exchange(text: &mut Text, exchange: Option<ExchangeKind>) {
         Some(ExchangeKind::Sum { every }) => ("sum", every),
     };
     text.key("kind", kind);
-    text.optional("every", every.map(|every| whole(every as u64)), "epoch");
+    match every {
+        Every::Auto => text.key("every", "auto"),
+        Every::Epoch => text.key("every", "epoch"),
+        Every::Updates(updates) => text.key("every", whole(updates as u64)),
+    }
 }

@@ -32,6 +32,7 @@ pub fn run<D: Matrix, R: Replica, M: Method>(
     let run = Run::new(task, from, observer);
     let gate = Gate::new(plan.workers.len());
     team::each(plan, |worker| {
+        let _watch = gate.watch();
         run.drive(&Crew::Thread(worker, &gate, &run.gate_seconds[worker]), |run, epoch, index| {
             run.window(worker, epoch, index)
         });

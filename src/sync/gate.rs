@@ -1,6 +1,6 @@
 //! A barrier whose last arriver does the serial work.
 
-use super::{AtomicU32, Ordering};
+use super::{AtomicU32, Flag, Ordering};
 use crossbeam_utils::{Backoff, CachePadded};
 
 /// Where the workers of a run meet between two phases.
@@ -16,6 +16,19 @@ pub struct Gate {
     workers: u32,
     arrived: CachePadded<AtomicU32>,
     round: CachePadded<AtomicU32>,
+    broken: Flag,
+}
+
+/// Breaks its gate if it is dropped by a panic: those who wait would wait for ever.
+#[derive(Debug)]
+pub struct Watch<'a>(&'a Gate);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.raise();
+        }
+    }
 }
 
 impl Gate {
@@ -25,10 +38,19 @@ impl Gate {
             workers: u32::try_from(workers).expect("fewer than 2^32 workers"),
             arrived: CachePadded::new(AtomicU32::new(0)),
             round: CachePadded::new(AtomicU32::new(0)),
+            broken: Flag::default(),
         }
     }
 
+    /// What a worker keeps for as long as others may wait for it.
+    pub fn watch(&self) -> Watch<'_> {
+        Watch(self)
+    }
+
     /// Waits until all workers are here; the last runs `serial` first.
+    ///
+    /// # Panics
+    /// If another worker has panicked under its [`Gate::watch`].
     pub fn meet(&self, serial: impl FnOnce()) {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
@@ -39,6 +61,7 @@ impl Gate {
         }
         let backoff = Backoff::new();
         while self.round.load(Ordering::Acquire) == round {
+            assert!(!self.broken.is_raised(), "another worker panicked");
             backoff.snooze();
         }
     }
@@ -48,6 +71,19 @@ impl Gate {
 mod tests {
     use super::*;
     use std::sync::Mutex;
+
+    #[test]
+    fn a_worker_that_panics_takes_the_others_with_it_instead_of_leaving_them_waiting() {
+        let gate = Gate::new(2);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| gate.meet(|| ()));
+            let panics = scope.spawn(|| {
+                let _watch = gate.watch();
+                panic!("on purpose");
+            });
+            assert!(panics.join().is_err() && waits.join().is_err());
+        });
+    }
 
     #[test]
     fn the_serial_part_runs_once_a_round_and_sees_every_arrival() {

@@ -6,8 +6,8 @@ mod round_trip;
 mod shipped;
 
 use farrow::config::{
-    Constraint, Count, ExchangeKind, Granularity, L2, MethodKind, OrderKind, Runner, Settings, Setup, StepKind,
-    WorkerOrder,
+    Constraint, Count, Every, ExchangeKind, Granularity, L2, MethodKind, OrderKind, Runner, Settings, Setup,
+    StepKind, WorkerOrder,
 };
 use farrow::{error::Error, placement::plan, topology::Topology};
 
@@ -53,7 +53,7 @@ fn the_config_of_the_design_is_read_as_meant() {
     assert_eq!(setup.workers.count, Count::Exactly(8));
     assert_eq!(setup.workers.order, WorkerOrder::Nodes(vec![1, 0]));
     assert_eq!(setup.parameters.replicas, Some(Granularity::Node));
-    assert_eq!(setup.exchange, Some(ExchangeKind::Average { every: Some(64) }));
+    assert_eq!(setup.exchange, Some(ExchangeKind::Average { every: Every::Updates(64) }));
     assert_eq!(setup.problem.constraint, Constraint::Box { lo: -1.0, hi: 2.5 });
     assert_eq!(setup.problem.l2, L2::Value(0.25));
 }

@@ -3,7 +3,7 @@
 use farrow::{
     checkpoint::Checkpoint,
     config::{
-        CellKind, ClassWeight, Constraint, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Normalize,
+        CellKind, ClassWeight, Constraint, Every, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Normalize,
         OrderKind, Runner, Setup, StepKind,
     },
     data::{self, Data},
@@ -397,7 +397,7 @@ fn pairs_that_make_no_sense_are_refused_with_the_reason() {
     };
     assert!(refused(&|setup| setup.problem.l2 = L2::Value(0.0)).contains("λ₂ > 0"));
     assert!(refused(&|setup| setup.problem.intercept = true).contains("penalize-intercept"));
-    assert!(refused(&|setup| setup.exchange = Some(ExchangeKind::Average { every: None })).contains("sum"));
+    assert!(refused(&|setup| setup.exchange = Some(ExchangeKind::Average { every: Every::Epoch })).contains("sum"));
     assert!(refused(&|s| (s.method, s.problem.loss) = (MethodKind::Bcd, Loss::Hinge)).contains("smooth"));
 }
 

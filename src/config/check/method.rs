@@ -2,7 +2,7 @@
 
 use super::kind;
 use crate::{
-    config::{ExchangeKind, MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, settings::Entry},
+    config::{Every, ExchangeKind, MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, settings::Entry},
     error::Result,
 };
 
@@ -73,9 +73,14 @@ pub(super) fn exchange(settings: &Settings) -> Result<Option<ExchangeKind>> {
     let kind = kind(settings, "exchange", &kinds, "auto", &["every"])?;
     let every = || match settings.get("exchange", "every") {
         Some(entry) => {
-            entry.unless("epoch", |entry| Ok(entry.whole(1, 1 << 53, "\"epoch\" (once an epoch)")? as usize))
+            let words = "\"auto\" (a twentieth of the time), \"epoch\" (once an epoch)";
+            let not_auto = entry.unless("auto", |entry| {
+                let updates = entry.unless("epoch", |entry| Ok(entry.whole(1, 1 << 53, words)? as usize))?;
+                Ok(updates.map_or(Every::Epoch, Every::Updates))
+            })?;
+            Ok(not_auto.unwrap_or(Every::Auto))
         }
-        None => Ok(None),
+        None => Ok(Every::Auto),
     };
     Ok(match kind {
         "average" => Some(ExchangeKind::Average { every: every()? }),

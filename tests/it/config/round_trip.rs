@@ -3,8 +3,8 @@
 use super::read;
 use farrow::{
     config::{
-        CellKind, ClassWeight, Constraint, Count, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Normalize,
-        OrderKind, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop, WorkerOrder, Workers,
+        CellKind, ClassWeight, Constraint, Count, Every, ExchangeKind, Granularity, L2, MergeKind, MethodKind,
+        Normalize, OrderKind, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop, WorkerOrder, Workers,
     },
     loss::Loss,
 };
@@ -94,7 +94,7 @@ fn steps() -> impl Strategy<Value = Option<StepKind>> {
 fn parameters() -> impl Strategy<Value = (Parameters, Option<ExchangeKind>)> {
     let replicas = of(select(vec![Granularity::Machine, Granularity::Node, Granularity::L3, Granularity::Core]));
     let merges = select(vec![MergeKind::Lossy, MergeKind::Lossless, MergeKind::Locked]);
-    let every = of(1..1_000_000usize);
+    let every = prop_oneof![Just(Every::Auto), Just(Every::Epoch), (1..1_000_000usize).prop_map(Every::Updates),];
     let exchanges = of((any::<bool>(), every)
         .prop_map(|(sum, every)| if sum { ExchangeKind::Sum { every } } else { ExchangeKind::Average { every } }));
     (replicas, merges, select(vec![CellKind::F64, CellKind::F32]), exchanges).prop_map(
