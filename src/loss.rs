@@ -20,6 +20,13 @@ trait Term {
     fn curvature(&self) -> f64;
     /// φ″(z, b); where φ′ has a kink, one of its one-sided values.
     fn second(&self, z: f64, b: f64) -> f64;
+    /// φ′(z, b) and φ″(z, b), for what they have in common.
+    #[inline]
+    fn bend(&self, z: f64, b: f64) -> (f64, f64) {
+        (self.slope(z, b), self.second(z, b))
+    }
+    /// An upper bound of φ″(z + s)/φ″(z) over all z and |s| ≤ t; infinite where there is none.
+    fn stretch(&self, t: f64) -> f64;
     /// φ*(−α, b); infinite outside its domain.
     fn conjugate(&self, alpha: f64, b: f64) -> f64;
     /// argmax over α of −φ*(−α, b) − (α − old) z − (c/2)(α − old)², for c ≥ 0.
@@ -125,6 +132,18 @@ impl Loss {
     #[inline]
     pub fn second(&self, z: f64, b: f64) -> f64 {
         on_loss!(self, term => term.second(z, b))
+    }
+
+    /// φ′(z, b) and φ″(z, b).
+    #[inline]
+    pub fn bend(&self, z: f64, b: f64) -> (f64, f64) {
+        on_loss!(self, term => term.bend(z, b))
+    }
+
+    /// An upper bound of φ″(z + s)/φ″(z) over all z and |s| ≤ t; infinite where there is none.
+    #[inline]
+    pub fn stretch(&self, t: f64) -> f64 {
+        on_loss!(self, term => term.stretch(t))
     }
 
     /// φ*(−α, b).

@@ -3,7 +3,7 @@
 //!
 //! The runner is a clock: [`threads`] runs the workers at once and lets them meet at a gate; [`interleaved`] runs the
 //! same workers, method and store on one thread, in an order of reads and writes drawn from the seed. Both drive the
-//! phases below through a [`Crew`], so that what a run does is written once.
+//! phases below through a `Crew`, so that what a run does is written once.
 
 use crate::{
     data::matrix::Matrix,

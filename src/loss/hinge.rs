@@ -21,6 +21,11 @@ impl Term for Hinge {
         f64::INFINITY
     }
 
+    /// φ″ is 0 but at the kink.
+    fn stretch(&self, _t: f64) -> f64 {
+        f64::INFINITY
+    }
+
     #[inline]
     fn second(&self, _z: f64, _b: f64) -> f64 {
         0.0

@@ -22,6 +22,11 @@ impl Term for Huber {
         1.0
     }
 
+    /// φ″ jumps between 0 and 1.
+    fn stretch(&self, _t: f64) -> f64 {
+        f64::INFINITY
+    }
+
     #[inline]
     fn second(&self, z: f64, b: f64) -> f64 {
         if (z - b).abs() <= self.delta { 1.0 } else { 0.0 }

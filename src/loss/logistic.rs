@@ -28,6 +28,18 @@ impl Term for Logistic {
         s * (1.0 - s)
     }
 
+    #[inline]
+    fn bend(&self, z: f64, b: f64) -> (f64, f64) {
+        let s = sigmoid(-b * z);
+        (-b * s, s * (1.0 - s))
+    }
+
+    /// (log φ″)′ = 1 − 2σ lies in [−1, 1].
+    #[inline]
+    fn stretch(&self, t: f64) -> f64 {
+        t.exp()
+    }
+
     /// y log y + (1 − y) log(1 − y) with y = αb in [0, 1].
     #[inline]
     fn conjugate(&self, alpha: f64, b: f64) -> f64 {

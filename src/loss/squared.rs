@@ -19,6 +19,10 @@ impl Term for Squared {
         1.0
     }
 
+    fn stretch(&self, _t: f64) -> f64 {
+        1.0
+    }
+
     #[inline]
     fn second(&self, _z: f64, _b: f64) -> f64 {
         1.0

@@ -21,6 +21,11 @@ impl Term for SquaredHinge {
         2.0
     }
 
+    /// φ″ jumps between 0 and 2.
+    fn stretch(&self, _t: f64) -> f64 {
+        f64::INFINITY
+    }
+
     #[inline]
     fn second(&self, z: f64, b: f64) -> f64 {
         if b * z < 1.0 { 2.0 } else { 0.0 }

@@ -1,6 +1,6 @@
 //! hwloc's C calls: a topology is opened on a handle of our own, copied into plain values, and closed, all within
 //! [`read`]. `hwloc2` links the library and owns the bitmaps; its handle is private, its calls on NUMA nodes panic and
-//! some of its safe methods write out of bounds, so those go through the declarations in [`c`].
+//! some of its safe methods write out of bounds, so those go through the declarations in `c.rs`.
 
 // The calls are C; nothing of them leaves this module.
 #![allow(unsafe_code)]

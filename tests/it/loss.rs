@@ -102,6 +102,19 @@ proptest! {
         let second = (loss.slope(z + h, b) - loss.slope(z - h, b)) / (2.0 * h);
         prop_assert!(close(loss.second(z, b), second, 1e-7), "{} for {second}", loss.second(z, b));
         prop_assert!(loss.second(z, b) <= loss.curvature());
+        let (bent_slope, bent_second) = loss.bend(z, b);
+        prop_assert!(close(bent_slope, loss.slope(z, b), 1e-14) && close(bent_second, loss.second(z, b), 1e-14));
+    }
+
+    #[test]
+    fn the_second_derivative_stretches_no_further_than_its_bound(
+        loss in loss(), z in -30.0..30.0f64, raw in -5.0..5.0f64, move_by in -10.0..10.0f64,
+    ) {
+        let b = label(loss, raw);
+        let bound = loss.second(z, b) * loss.stretch(move_by.abs());
+        // 0 times infinity bounds nothing.
+        prop_assert!(bound.is_nan() || loss.second(z + move_by, b) <= bound * (1.0 + 1e-12));
+        prop_assert!(!matches!(loss, Loss::Logistic | Loss::Squared) || bound.is_finite());
     }
 
     #[test]
