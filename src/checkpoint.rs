@@ -14,14 +14,19 @@ mod form;
 pub struct Checkpoint {
     /// What must be the same for it to be taken up: a digest of data shape, problem and method (see `solve`).
     pub identity: String,
-    /// x (or the state from which the method recomputes it), in the scale it is solved in, the intercept last if any.
+    /// The store as it is (x for `hogwild`, u for `dual`, the margins for `bcd`), in the scale it is solved in, and last the
+    /// constant that `hogwild` keeps outside it.
     pub parameters: Vec<f64>,
-    /// The method's own state: dual variables for `dual`, empty for `hogwild` and `bcd`.
+    /// The method's own state: dual variables for `dual`, coefficients for `bcd`, empty for `hogwild`.
     pub state: Vec<f64>,
     /// Epochs done.
     pub epoch: u64,
     /// The step's first length, where a search found it.
     pub step_initial: Option<f64>,
+    /// σ′, as far as the run had to raise it.
+    pub damping: f64,
+    /// The objective that must ascend (D for `dual`, −P for `bcd`) at the last sample.
+    pub ascent: f64,
     /// The last sample.
     pub last: Option<Sample>,
 }

@@ -67,6 +67,8 @@ struct Ledger<'a> {
     updates_before: u64,
     /// Updates of this process at the last sample.
     updates_seen: u64,
+    /// The last sample of an earlier process.
+    last_before: Option<Sample>,
     damping: f64,
     /// The dual objective, or minus the objective, of the last epoch.
     last_ascent: f64,
@@ -186,7 +188,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 .map_or(1, |every| (each / every as f64).ceil().max(1.0) as usize),
         };
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
-        let damping = task.replicas.len() as f64;
+        let damping = from.map_or(task.replicas.len() as f64, |from| from.damping);
         let margins = if task.form == Form::Columns { width } else { 0 };
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
         Run {
@@ -197,7 +199,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 .map(|worker| RwLock::new(vec![0.0; share(width, worker, workers).len()]))
                 .collect(),
             spread: padded(),
-            constants: padded(),
+            constants: (0..workers).map(|_| CachePadded::new(SharedF64::new(task.constant))).collect(),
             gate_seconds: padded(),
             slopes: (0..margins).map(|_| SharedF64::new(0.0)).collect(),
             balance: [SharedF64::new(1.0), SharedF64::new(1.0), SharedF64::new(1.0)],
@@ -214,8 +216,9 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 epochs_done: from.map_or(0, |from| from.epoch),
                 updates_before: from.and_then(|from| from.last.as_ref()).map_or(0, |last| last.updates),
                 updates_seen: 0,
+                last_before: from.and_then(|from| from.last.clone()),
                 damping,
-                last_ascent: f64::NEG_INFINITY,
+                last_ascent: from.map_or(f64::NEG_INFINITY, |from| from.ascent),
                 norm_zero: 0.0,
                 objective_zero: task.objective_at_zero(),
                 totals: Totals::default(),

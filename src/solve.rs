@@ -34,7 +34,7 @@ pub struct Start<'a> {
     pub warm: Option<Model>,
     /// A run to go on with; takes precedence over `warm`.
     pub resume: Option<Checkpoint>,
-    /// Asked now and then by worker 0, and at every epoch's end: whether to stop at the next sample.
+    /// Asked now and then by every worker, and at every epoch's end: whether to stop at the next sample.
     pub interrupted: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
@@ -211,7 +211,7 @@ impl Fit<'_> {
         let seconds_place = placed.seconds + clock.lap();
         let step = self.step(&placed);
         let seconds_search = clock.lap();
-        let from = self.begin(&placed, &replicas, form)?;
+        let (from, constant) = self.begin(&placed, &replicas, form)?;
         let interrupted = placed.start.interrupted.unwrap_or(&|| false);
         let exchange = self.exchange();
         let task = Task {
@@ -230,16 +230,18 @@ impl Fit<'_> {
             drifts: form != Form::Primal && self.drifts(),
             column_scale: &placed.column_scale,
             template: &placed.template,
+            constant,
             identity: &placed.identity,
             interrupted,
         };
         let certificate = task.certificate;
+        let warnings = self.warnings(&placed);
         observer.begun(&Begun {
             method: self.choice.method.name(),
             why: &self.choice.why,
             shape: self.shape,
             actual: &placed.bound,
-            warnings: &[],
+            warnings: &warnings,
         })?;
         let ended = match self.setup.runner {
             Runner::Threads => threads::run(task, from, observer)?,
@@ -282,14 +284,27 @@ impl Fit<'_> {
             why: self.choice.why.clone(),
             shape: self.shape,
             label: self.plan.label,
+            warnings: self.warnings(&placed),
             placed: placed.bound,
-            warnings: Vec::new(),
             samples: ended.samples,
             model: ended.model,
             checkpoint: ended.checkpoint,
             waits: ended.waits,
             step_initial,
         }
+    }
+
+    /// What the kernel refused, and what of the start could not be used.
+    fn warnings<D>(&self, placed: &Placed<'_, D>) -> Vec<String> {
+        let refused = placed.bound.iter().enumerate().filter_map(|(worker, binding)| {
+            binding.reason.as_ref().map(|reason| format!("worker {worker} is not where the plan puts it: {reason}"))
+        });
+        let dropped =
+            placed.start.warm.iter().filter(|warm| warm.intercept != 0.0 && !self.setup.problem.intercept);
+        let dropped = dropped.map(|warm| {
+            format!("the model to start from has an intercept, {}, and this problem has none", warm.intercept)
+        });
+        refused.chain(dropped).collect()
     }
 
     fn form(&self) -> Form {

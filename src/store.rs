@@ -121,9 +121,16 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
 
     #[inline]
     fn map(&self, range: Range<usize>, mut f: impl FnMut(usize, f64) -> f64) {
-        let start = range.start;
-        for (k, slot) in self.slots[range].iter().enumerate() {
-            M::update(slot, |value| f(start + k, value));
+        let mut at = range.start;
+        while at < range.end {
+            // A stripe's coordinates at a time where updates hold stripes, else all at once.
+            let end = if M::HOLDS { range.end.min(crate::sync::Stripes::end_of(at)) } else { range.end };
+            let held = self.stripes.map(|stripes| stripes.hold(std::iter::once(at)));
+            for (k, slot) in self.slots[at..end].iter().enumerate() {
+                M::update(slot, |value| f(at + k, value));
+            }
+            drop(held);
+            at = end;
         }
     }
 

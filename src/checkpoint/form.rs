@@ -7,6 +7,7 @@
 //! | identity: length, UTF-8 | 8 + length |
 //! | epoch | 8 |
 //! | first step: 0 or 1, value | 1 + 8 |
+//! | σ′, last ascent | 8 + 8 |
 //! | last sample: 0 or 1, ten fields, an optional one as 0 or 1 and its value | 1, or 1 + 83 |
 //! | parameters: length, values | 8 + 8 × length |
 //! | state: length, values | 8 + 8 × length |
@@ -80,6 +81,8 @@ pub(super) fn write(out: &mut dyn Write, checkpoint: &Checkpoint) -> io::Result<
     summed.bytes(checkpoint.identity.as_bytes())?;
     summed.count(checkpoint.epoch)?;
     summed.maybe(checkpoint.step_initial)?;
+    summed.real(checkpoint.damping)?;
+    summed.real(checkpoint.ascent)?;
     summed.bytes(&[u8::from(checkpoint.last.is_some())])?;
     if let Some(sample) = &checkpoint.last {
         summed.sample(sample)?;
@@ -173,6 +176,16 @@ pub(super) fn read(bytes: &[u8]) -> Read<Checkpoint> {
     let identity = String::from_utf8_lossy(cursor.bytes(length)?).into_owned();
     let epoch = cursor.count()?;
     let step_initial = cursor.maybe()?;
+    let (damping, ascent) = (cursor.real()?, cursor.real()?);
     let last = if cursor.flag()? { Some(cursor.sample()?) } else { None };
-    Ok(Checkpoint { identity, epoch, step_initial, last, parameters: cursor.reals()?, state: cursor.reals()? })
+    Ok(Checkpoint {
+        identity,
+        epoch,
+        step_initial,
+        damping,
+        ascent,
+        last,
+        parameters: cursor.reals()?,
+        state: cursor.reals()?,
+    })
 }

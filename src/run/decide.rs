@@ -48,13 +48,15 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             ledger.verdict = Verdict::Verify;
             return;
         }
-        let seen =
-            ledger.observer.sample(&sample, &At { run: self, epoch: ledger.epochs_done + 1, sample: &sample });
+        // Before the observer looks: what it saves must go on with the σ′ that this epoch taught.
+        let (ascent, fell) = self.adapt(ledger, &sample);
+        let at = At { run: self, epoch: ledger.epochs_done + 1, sample: &sample, ascent };
+        let seen = ledger.observer.sample(&sample, &at);
         // What the observer took is neither solving nor evaluating.
         ledger.since = Stopwatch::start();
         self.set_deadline(ledger);
         ledger.epochs_done += 1;
-        ledger.verdict = match self.stop(ledger, &sample, reached) {
+        ledger.verdict = match self.stop(ledger, &sample, reached, ascent, fell) {
             Some(reason) => Verdict::Stop(reason),
             None => Verdict::Go,
         };
@@ -70,7 +72,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             }
         }
         ledger.updates_seen = self.updates();
-        self.adapt(ledger, &sample);
+        ledger.last_ascent = ascent;
         ledger.samples.push(sample);
     }
 
@@ -105,11 +107,24 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         }
     }
 
-    fn stop(&self, ledger: &Ledger<'_>, sample: &Sample, reached: bool) -> Option<StopReason> {
+    fn stop(
+        &self,
+        ledger: &Ledger<'_>,
+        sample: &Sample,
+        reached: bool,
+        ascent: f64,
+        fell: bool,
+    ) -> Option<StopReason> {
         let limits = &self.task.limits;
         let seconds = ledger.seconds_solve + ledger.seconds_evaluate;
-        let grown = sample.objective > GROWTH * ledger.objective_zero.max(f64::MIN_POSITIVE);
-        if !sample.objective.is_finite() || grown {
+        let limit = GROWTH * ledger.objective_zero.max(f64::MIN_POSITIVE);
+        let grown = match self.task.form {
+            Form::Primal => sample.objective > limit,
+            // The primal of a dual ascent may be large on its way; what must not fall is the dual. With σ′ at its largest
+            // it has no excuse left.
+            Form::Dual | Form::Columns => -ascent > limit && fell,
+        };
+        if !(sample.objective.is_finite() && ascent.is_finite()) || grown {
             Some(StopReason::Diverged)
         } else if reached {
             Some(StopReason::Target)
@@ -126,19 +141,24 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         }
     }
 
-    /// Doubles σ′ where the ascent of the method did not ascend: the workers move too far together.
-    fn adapt(&self, ledger: &mut Ledger<'_>, sample: &Sample) {
+    /// The objective that must ascend, and whether it fell although σ′ was at its largest. Where it fell otherwise the
+    /// workers moved too far together: σ′ doubles, or if it fell far, goes to the number of workers at once.
+    fn adapt(&self, ledger: &mut Ledger<'_>, sample: &Sample) -> (f64, bool) {
         let ascent = match self.task.form {
-            Form::Primal => return,
+            Form::Primal => return (0.0, false),
             Form::Dual => sample.objective - sample.gap.unwrap_or(0.0),
             Form::Columns => -sample.objective,
         };
         // Rounding makes both sums differ in the last digits.
         let slack = 1e-12 * sample.objective.abs();
-        if ascent < ledger.last_ascent - slack && ledger.damping < self.workers() as f64 {
-            ledger.damping = (2.0 * ledger.damping).min(self.workers() as f64);
+        let largest = self.workers() as f64;
+        let fell = ascent < ledger.last_ascent.max(-ledger.objective_zero) - slack;
+        let exhausted = ledger.damping >= largest;
+        if fell && !exhausted {
+            let far = -ascent > 2.0 * ledger.objective_zero;
+            ledger.damping = if far { largest } else { (2.0 * ledger.damping).min(largest) };
             self.pace_damping.put(ledger.damping);
         }
-        ledger.last_ascent = ascent;
+        (ascent, fell && exhausted)
     }
 }

@@ -32,11 +32,17 @@ pub(super) struct Sheet {
 impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     /// Judges the present point into `ledger.totals`. With the store exact, `agreed` holds what it should be.
     pub(super) fn evaluate(&self, crew: &Crew<'_>) {
+        self.judge(crew, 1.0);
+    }
+
+    /// As [`Run::evaluate`], by columns with the coefficients multiplied by `share`: 0 for the origin, whose margins the
+    /// store holds then, while the state keeps the coefficients.
+    fn judge(&self, crew: &Crew<'_>, share: f64) {
         crew.phase(|worker| self.margins(worker), || self.collect(Self::set_balance));
         if self.task.form == Form::Primal && self.keeps_alpha() {
             crew.phase(|worker| self.scatter_alpha(worker), || ());
         }
-        crew.phase(|worker| self.coordinates(worker), || self.collect(Self::set_scale));
+        crew.phase(|worker| self.coordinates(worker, share), || self.collect(Self::set_scale));
         if self.task.form != Form::Dual && self.keeps_alpha() {
             crew.phase(|worker| self.conjugates(worker), || self.collect(|_, _| ()));
         }
@@ -91,7 +97,12 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let range = share(self.task.frame.rows, worker, self.workers());
         let f = self.task.shards.glm(worker, self.task.frame);
         let mut margins = vec![0.0; range.len()];
-        self.task.replicas[self.task.plan.workers[worker].replica].read(range.start, &mut margins);
+        if self.task.drifts {
+            // Rebuilt a moment ago, in full precision; the store may be of 4 bytes.
+            margins.copy_from_slice(&self.agreed[worker].read().expect(PANICKED));
+        } else {
+            self.task.replicas[self.task.plan.workers[worker].replica].read(range.start, &mut margins);
+        }
         for (k, z) in range.zip(margins) {
             let alpha = self.term(&f, k, z, totals);
             self.slopes[k].put(alpha);
@@ -168,23 +179,23 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     }
 
     /// r(x_j), r*(v_j) and the prox-gradient step over the worker's coordinates.
-    fn coordinates(&self, worker: usize) {
+    fn coordinates(&self, worker: usize, share: f64) {
         let mut totals = *self.sheets[worker].totals.lock().expect(PANICKED);
         match self.task.form {
-            Form::Columns => self.own_columns(worker, &mut totals),
+            Form::Columns => self.own_columns(worker, share, &mut totals),
             Form::Primal => self.range_of_primal(worker, &mut totals),
             Form::Dual => self.range_of_dual(worker, &mut totals),
         }
         *self.sheets[worker].totals.lock().expect(PANICKED) = totals;
     }
 
-    fn own_columns(&self, worker: usize, totals: &mut Totals) {
+    fn own_columns(&self, worker: usize, share: f64, totals: &mut Totals) {
         let task = &self.task;
         let f = task.shards.glm(worker, task.frame);
         for j in 0..f.lines() {
             let entries = f.line(j).entries();
             let sum: f64 = entries.map(|(k, a)| f.weight(k) * a * self.feasible(self.slopes[k].read())).sum();
-            let x = task.shards.parts[worker].state[j].read();
+            let x = share * task.shards.parts[worker].state[j].read();
             self.coordinate(f.global(j), x, sum / task.frame.total_weight, totals);
         }
     }
@@ -319,7 +330,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             || (),
         );
         crew.phase(|worker| self.adopt(worker), || ());
-        self.evaluate(crew);
+        self.judge(crew, 0.0);
         crew.phase(
             |worker| {
                 fill(worker, &|chunk| stored[chunk].clone());

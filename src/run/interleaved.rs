@@ -120,6 +120,6 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let Seat { hands, .. } = seat.as_mut().expect("seated before the first epoch");
         let replica = &self.task.replicas[self.task.plan.workers[worker].replica];
         let mut open = replica.open();
-        self.settle(&replica.view(&mut open), hands, &self.pace(epoch, 1, 1), true);
+        self.settle(&replica.view(&mut open), hands, &self.pace(epoch, 1023, 1024), true);
     }
 }

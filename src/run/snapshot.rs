@@ -16,6 +16,7 @@ pub(super) struct At<'r, 'a, D, R, M: Method> {
     pub(super) run: &'r Run<'a, D, R, M>,
     pub(super) epoch: u64,
     pub(super) sample: &'r Sample,
+    pub(super) ascent: f64,
 }
 
 impl<D: Matrix, R: Replica, M: Method> Snapshot for At<'_, '_, D, R, M> {
@@ -24,7 +25,7 @@ impl<D: Matrix, R: Replica, M: Method> Snapshot for At<'_, '_, D, R, M> {
     }
 
     fn checkpoint(&self) -> Checkpoint {
-        self.run.state_at(self.epoch, Some(self.sample.clone()))
+        self.run.state_at(self.epoch, Some(self.sample.clone()), self.ascent)
     }
 }
 
@@ -65,21 +66,21 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
 
     /// What a later process needs to go on from here.
     pub(super) fn checkpoint(&self) -> Checkpoint {
-        let (epoch, last) = {
-            let ledger = self.ledger.lock().expect(PANICKED);
-            (ledger.epochs_done, ledger.samples.last().cloned())
-        };
-        self.state_at(epoch, last)
+        let ledger = self.ledger.lock().expect(PANICKED);
+        let last = ledger.samples.last().or(ledger.last_before.as_ref()).cloned();
+        self.state_at(ledger.epochs_done, last, ledger.last_ascent)
     }
 
-    pub(super) fn state_at(&self, epoch: u64, last: Option<Sample>) -> Checkpoint {
+    pub(super) fn state_at(&self, epoch: u64, last: Option<Sample>, ascent: f64) -> Checkpoint {
         let mut parameters = vec![0.0; self.task.width()];
         self.task.replicas[0].read(0, &mut parameters);
         parameters.push(self.constant());
         Checkpoint {
             identity: self.task.identity.to_owned(),
             parameters,
-            state: self.state(),
+            state: if self.task.form == Form::Primal { Vec::new() } else { self.state() },
+            damping: self.pace_damping.read(),
+            ascent,
             epoch,
             step_initial: self.task.step.map(|step| step.initial),
             last,

@@ -69,6 +69,8 @@ pub struct Task<'a, D, R, M> {
     pub column_scale: &'a [f64],
     /// What to tell of the model: labels and row normalisation.
     pub template: &'a crate::model::Model,
+    /// Where every worker's private constant starts.
+    pub constant: f64,
     /// What a checkpoint must match.
     pub identity: &'a str,
     /// Asked now and then: whether to stop.

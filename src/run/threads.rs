@@ -80,7 +80,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             self.settle(&x, hands, &pace, false);
         }
         if index + 1 == self.windows {
-            let pace = self.pace(epoch, buckets.len(), buckets.len());
+            let pace = self.pace(epoch, buckets.len().saturating_sub(1), buckets.len());
             self.settle(&x, hands, &pace, true);
         }
     }

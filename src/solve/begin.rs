@@ -13,7 +13,8 @@ use crate::{
 };
 
 impl Fit<'_> {
-    /// Puts the start into replica 0 and the state; returns the checkpoint to go on from.
+    /// Puts the start into replica 0 and the state; returns the checkpoint to go on from, and where the workers' private
+    /// constants start.
     ///
     /// # Errors
     /// A checkpoint of another run, or of another size.
@@ -22,9 +23,12 @@ impl Fit<'_> {
         placed: &'p Placed<'_, D>,
         replicas: &[R],
         form: Form,
-    ) -> Result<Option<&'p Checkpoint>> {
+    ) -> Result<(Option<&'p Checkpoint>, f64)> {
         if let Some(checkpoint) = &placed.start.resume {
-            let lines: usize = placed.shards.parts.iter().map(|part| part.matrix.rows()).sum();
+            let lines = match form {
+                Form::Primal => 0,
+                Form::Dual | Form::Columns => placed.shards.parts.iter().map(|part| part.matrix.rows()).sum(),
+            };
             let width = if form == Form::Columns { placed.frame.rows } else { placed.frame.columns };
             checkpoint.check(&placed.identity)?;
             if checkpoint.parameters.len() != width + 1 || checkpoint.state.len() != lines {
@@ -40,12 +44,13 @@ impl Fit<'_> {
             }
             replicas[0].write(0, &checkpoint.parameters[..width]);
             put_state(&placed.shards, &checkpoint.state);
-            return Ok(Some(checkpoint));
+            return Ok((Some(checkpoint), checkpoint.parameters[width]));
         }
-        if let Some(warm) = &placed.start.warm {
-            self.warm(placed, warm, replicas, form);
-        }
-        Ok(None)
+        let Some(warm) = &placed.start.warm else {
+            return Ok((None, 0.0));
+        };
+        self.warm(placed, warm, replicas, form);
+        Ok((None, if placed.frame.private_constant { warm.intercept } else { 0.0 }))
     }
 
     /// Starts at `warm`, cut or filled with zeros to d coefficients. For the dual, αᵢ = −φ′(zᵢ) at it; the store follows

@@ -35,10 +35,10 @@ pub(super) fn prepare(
     let classes = two_classes(path, problem, &labels)?;
     labels.iter_mut().for_each(|label| *label = if *label == classes[1] { 1.0 } else { -1.0 });
     if problem.class_weight == ClassWeight::Balanced {
-        let positive = labels.iter().filter(|&&label| label > 0.0).count() as f64;
-        let n = labels.len() as f64;
-        let by_class = [n / (2.0 * (n - positive)), n / (2.0 * positive)];
         let weights = weights.get_or_insert_with(|| vec![1.0; labels.len()]);
+        let total: f64 = weights.iter().sum();
+        let positive: f64 = weights.iter().zip(&labels).filter(|&(_, &b)| b > 0.0).map(|(w, _)| w).sum();
+        let by_class = [total / (2.0 * (total - positive)), total / (2.0 * positive)];
         for (weight, &label) in weights.iter_mut().zip(&labels) {
             *weight *= by_class[usize::from(label > 0.0)];
         }

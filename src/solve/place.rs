@@ -72,7 +72,7 @@ impl Fit<'_> {
             intercept: 0.0,
             weights: vec![0.0; self.shape.columns],
         };
-        let identity = self.identity(&labelled.labels);
+        let identity = self.identity(&labelled.labels, labelled.weights.as_deref().unwrap_or(&[]));
         let bound = team::bindings(self.plan);
         let (all_labels, all_weights) =
             if by_columns { (labelled.labels, labelled.weights) } else { (Vec::new(), None) };
@@ -186,11 +186,11 @@ impl Fit<'_> {
         made.into_iter().map(|(_, replica)| replica).collect()
     }
 
-    /// What a checkpoint must match to be taken up: the data's size and labels, the problem and the method.
-    fn identity(&self, labels: &[f64]) -> String {
+    /// What a checkpoint must match to be taken up: the data's size, labels and weights, the problem and the method.
+    fn identity(&self, labels: &[f64], weights: &[f64]) -> String {
         let Setup { problem, .. } = self.setup;
         let mut hash = crc32fast::Hasher::new();
-        labels.iter().for_each(|label| hash.update(&label.to_le_bytes()));
+        labels.iter().chain(weights).for_each(|value| hash.update(&value.to_le_bytes()));
         format!(
             "{} x {}, {} nonzeros, labels {:08x}; {problem:?}; {:?}",
             self.shape.rows,

@@ -27,7 +27,7 @@ impl Fit<'_> {
         }
         let kind = self.setup.step.unwrap_or(StepKind::Diminishing { initial: None, half: 1.0 });
         let saved = placed.start.resume.as_ref().and_then(|checkpoint| checkpoint.step_initial);
-        let initial = saved.or(step::initial(kind)).unwrap_or_else(|| search(&placed.shards, &placed.frame));
+        let initial = step::initial(kind).or(saved).unwrap_or_else(|| search(&placed.shards, &placed.frame));
         Some(Step { kind, initial })
     }
 }

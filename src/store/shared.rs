@@ -43,3 +43,45 @@ impl<S: Slot + Send + Sync + 'static, M: Merge + 'static> Replica for Shared<S, 
         write(&self.slots, start, values);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::matrix::{Row, SparseRow},
+        store::View,
+        sync::{Locked, Lossless, SharedF64},
+    };
+
+    /// Two threads that add, one that sweeps without changing anything: what was added must all be there.
+    fn added_beside_a_sweep<M: Merge + 'static>() -> f64 {
+        let replica = Shared::<SharedF64, M>::zeros(20);
+        let row = Row::Sparse(SparseRow::new(&[3, 9, 17], &[1.0, 1.0, 1.0], 20));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut open = replica.open();
+                    let x = replica.view(&mut open);
+                    for _ in 0..20_000 {
+                        let _held = x.hold(row);
+                        x.axpy(1.0, row);
+                    }
+                });
+            }
+            scope.spawn(|| {
+                let mut open = replica.open();
+                let x = replica.view(&mut open);
+                (0..4_000).for_each(|_| x.map(0..20, |_, value| value));
+            });
+        });
+        let mut values = [0.0; 20];
+        replica.read(0, &mut values);
+        values.iter().sum()
+    }
+
+    #[test]
+    fn sweeps_lose_no_update_of_a_locked_or_lossless_merge() {
+        assert_eq!(added_beside_a_sweep::<Locked>(), 3.0 * 40_000.0);
+        assert_eq!(added_beside_a_sweep::<Lossless>(), 3.0 * 40_000.0);
+    }
+}

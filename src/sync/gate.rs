@@ -3,6 +3,11 @@
 use super::{AtomicU32, Flag, Ordering};
 use crossbeam_utils::{Backoff, CachePadded};
 
+/// Turns of waiting before a worker sleeps: about a tenth of a millisecond on a machine of its own.
+const YIELDS: u32 = 200;
+/// How long it sleeps at a time.
+const NAP: std::time::Duration = std::time::Duration::from_micros(50);
+
 /// Where the workers of a run meet between two phases.
 ///
 /// The last to arrive runs a closure while the others wait, then all go on. Everything written before arriving is
@@ -10,7 +15,8 @@ use crossbeam_utils::{Backoff, CachePadded};
 /// increment of `arrived` publishes its writes to the last arriver, and the last arriver's `Release` store of
 /// `round` publishes them, and its own, to the waiters' `Acquire` loads.
 ///
-/// Waiters spin, then yield their cpu: a descheduled worker must not be starved by those who wait for it.
+/// Waiters spin, then yield their cpu, then sleep: a descheduled worker must not be starved by those who wait for it,
+/// above all where there are more workers than cpus.
 #[derive(Debug)]
 pub struct Gate {
     workers: u32,
@@ -59,10 +65,15 @@ impl Gate {
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
         }
-        let backoff = Backoff::new();
+        let (backoff, mut yields) = (Backoff::new(), 0u32);
         while self.round.load(Ordering::Acquire) == round {
             assert!(!self.broken.is_raised(), "another worker panicked");
-            backoff.snooze();
+            if yields < YIELDS {
+                backoff.snooze();
+                yields += 1;
+            } else {
+                std::thread::sleep(NAP);
+            }
         }
     }
 }

@@ -35,6 +35,11 @@ impl Held<'_> {
 }
 
 impl Stripes {
+    /// The first coordinate behind `j` that is not next to it in its stripe.
+    pub fn end_of(j: usize) -> usize {
+        ((j >> LINE) + 1) << LINE
+    }
+
     /// Locks the stripes of `columns`. Stripes are taken in ascending order, so two updates cannot wait for each other
     /// in a ring. The set lives on the stack: nothing is allocated.
     pub fn hold(&self, columns: impl Iterator<Item = usize>) -> Held<'_> {

@@ -20,6 +20,8 @@ fn sample() -> Sample {
 
 fn checkpoint() -> Checkpoint {
     Checkpoint {
+        damping: 2.0,
+        ascent: -0.25,
         identity: "a9a 32561 × 123, logistic, dual — λ₂ = 1/n".into(),
         parameters: vec![0.1, -0.0, f64::MIN_POSITIVE / 2.0],
         state: vec![1.0 / 3.0],

@@ -188,6 +188,101 @@ fn a_run_that_was_saved_goes_on_as_if_it_had_not_stopped() {
 }
 
 #[test]
+fn an_intercept_is_kept_by_a_checkpoint_and_by_a_warm_start() {
+    for method in [MethodKind::Hogwild, MethodKind::Bcd, MethodKind::Dual { penalize_intercept: true }] {
+        let go = |epochs, start: Start<'_>| {
+            let mut setup = setup(method.clone(), Loss::Logistic);
+            (setup.problem.intercept, setup.runner) = (true, Runner::Interleaved);
+            (setup.stop.target, setup.stop.max_epochs) = (None, epochs);
+            let plan = planned(&mut setup, 3, Granularity::Node);
+            let (rows, _) = sparse(200, 30, true);
+            let labels: Vec<f64> = (0..200).map(|i| f64::from(i % 5 != 0)).collect();
+            solve(data::from_rows(&rows, &labels, 30).unwrap(), &setup, &plan, start, &mut Silent).expect("solved")
+        };
+        let (half, whole) = (go(3, Start::default()), go(6, Start::default()));
+        assert!(half.model.intercept.abs() > 0.1, "{method:?}: {}", half.model.intercept);
+        let resumed = go(6, Start { resume: Some(half.checkpoint), ..Start::default() });
+        assert_eq!(whole.model, resumed.model, "{method:?}");
+        let long = go(60, Start::default());
+        let warm = go(1, Start { warm: Some(long.model), ..Start::default() });
+        assert!(warm.objective < 1.05 * long.objective, "{method:?}: {} {}", warm.objective, long.objective);
+    }
+}
+
+#[test]
+fn a_resumed_run_that_has_nothing_left_to_do_says_where_it_was() {
+    for method in [MethodKind::Hogwild, DUAL, MethodKind::Bcd] {
+        let mut setup = setup(method, Loss::Logistic);
+        (setup.stop.target, setup.stop.max_epochs) = (None, 3);
+        let plan = planned(&mut setup, 2, Granularity::Core);
+        let first = solve(data(200, 30, true), &setup, &plan, Start::default(), &mut Silent).unwrap();
+        let start = Start { resume: Some(first.checkpoint.clone()), ..Start::default() };
+        let second = solve(data(200, 30, true), &setup, &plan, start, &mut Silent).unwrap();
+        assert_eq!((second.stop, second.objective), (StopReason::MaxEpochs, first.objective));
+        assert_eq!((second.epochs, second.updates), (first.epochs, first.updates));
+        assert_eq!(second.checkpoint, first.checkpoint);
+    }
+}
+
+#[test]
+fn the_norm_at_zero_is_the_same_after_a_resume() {
+    let go = |epochs, resume| {
+        let mut setup = setup(MethodKind::Bcd, Loss::Logistic);
+        (setup.problem.l2, setup.problem.constraint) = (L2::Value(0.0), Constraint::NonNegative);
+        (setup.runner, setup.stop.target, setup.stop.max_epochs) = (Runner::Interleaved, None, epochs);
+        let plan = planned(&mut setup, 2, Granularity::Core);
+        let start = Start { resume, ..Start::default() };
+        solve(data(200, 30, true), &setup, &plan, start, &mut Silent).unwrap()
+    };
+    let (whole, resumed) = (go(6, None), go(6, Some(go(3, None).checkpoint)));
+    assert_eq!(whole.certificate, farrow::trace::CertificateKind::ProxGradient);
+    assert_eq!(whole.certificate_value, resumed.certificate_value);
+}
+
+#[test]
+fn ascent_that_is_slow_or_overshoots_is_not_taken_for_divergence() {
+    // Rows of norms from 1e-3 to 1e3 and hardly a penalty: the primal of one worker's dual ascent is huge on its way.
+    let (rows, labels) = sparse(200, 20, true);
+    let scaled: Vec<Vec<(u32, f32)>> = (rows.iter().zip(0..))
+        .map(|(row, i)| row.iter().map(|&(c, v)| (c, v * 10f32.powi(i % 7 - 3))).collect())
+        .collect();
+    // Columns that all but agree: workers that share a replica all correct the same error at once.
+    let alike: Vec<Vec<(u32, f32)>> = (rows.iter())
+        .map(|row| (0..20).map(|c| (c, 3.0 + row.first().map_or(0.0, |&(_, v)| v) * 0.1)).collect())
+        .collect();
+    for (rows, l2, method, workers, granularity) in [
+        (&scaled, 1e-7, DUAL, 1, Granularity::Core),
+        (&alike, 1e-3, DUAL, 8, Granularity::Machine),
+        (&alike, 1e-3, MethodKind::Bcd, 8, Granularity::Machine),
+    ] {
+        let mut setup = setup(method.clone(), Loss::Squared);
+        (setup.problem.l2, setup.runner) = (L2::Value(l2), Runner::Interleaved);
+        (setup.stop.target, setup.stop.max_epochs) = (None, 200);
+        let outcome = run(data::from_rows(rows, &labels, 20).unwrap(), &mut setup, workers, granularity);
+        assert_eq!(outcome.stop, StopReason::MaxEpochs, "{method:?} {workers}");
+        let first = outcome.samples.first().unwrap();
+        let bound = |sample: &farrow::trace::Sample| sample.objective - sample.gap.unwrap();
+        let last = outcome.samples.last().unwrap();
+        assert!(bound(last) >= bound(first) || last.objective <= first.objective, "{method:?} {workers}");
+    }
+}
+
+#[test]
+fn weights_are_part_of_what_a_checkpoint_must_match() {
+    let mut setup = setup(DUAL, Loss::Logistic);
+    setup.stop.max_epochs = 1;
+    let plan = planned(&mut setup, 1, Granularity::Core);
+    let go = |weight: f64, resume| {
+        let mut weighted = data(100, 20, true);
+        weighted.weights = Some((0..100).map(|i| if i < 50 { weight } else { 1.0 }).collect());
+        solve(weighted, &setup, &plan, Start { resume, ..Start::default() }, &mut Silent)
+    };
+    let saved = go(2.0, None).unwrap().checkpoint;
+    assert!(go(2.0, Some(saved.clone())).is_ok());
+    assert!(matches!(go(3.0, Some(saved)), Err(Error::Unmet { .. })));
+}
+
+#[test]
 fn a_checkpoint_of_other_data_or_another_problem_is_refused_with_both_named() {
     let mut setup = setup(DUAL, Loss::Logistic);
     setup.stop.max_epochs = 1;
@@ -346,6 +441,11 @@ fn balanced_classes_weigh_the_same() {
     let outcome = run(data::from_rows(&rows, &[0.0, 0.0, 1.0], 1).unwrap(), &mut setup, 1, Granularity::Core);
     assert!(outcome.model.weights[0].abs() < 1e-3, "{:?}", outcome.model);
     assert!((outcome.objective - std::f64::consts::LN_2).abs() < 1e-6);
+    // And so with weights of the rows on top.
+    let mut weighted = data::from_rows(&rows, &[0.0, 0.0, 1.0], 1).unwrap();
+    weighted.weights = Some(vec![5.0, 2.0, 1.0]);
+    let outcome = run(weighted, &mut setup, 1, Granularity::Core);
+    assert!(outcome.model.weights[0].abs() < 1e-3, "{:?}", outcome.model);
 }
 
 #[test]
