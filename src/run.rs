@@ -281,7 +281,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 }
             }
             self.share_constants(crew);
-            crew.phase(|_| (), || self.solved());
+            crew.phase(|worker| self.project(worker), || self.solved());
             if self.task.drifts {
                 self.rebuild(crew);
             }
@@ -320,6 +320,21 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             self.task.method.settle(x, share(x.len(), rank, workers), updates, pace);
             hands.unsettled = 0;
         }
+    }
+
+    /// Puts the worker's slice of its replica into the set that x must lie in: additions of others since the last sweep
+    /// may have left it.
+    fn project(&self, worker: usize) {
+        let prox = self.task.frame.prox;
+        if self.task.form != Form::Primal || (prox.lo == f64::NEG_INFINITY && prox.hi == f64::INFINITY) {
+            return;
+        }
+        let seat = self.seats[worker].lock().expect(PANICKED);
+        let (rank, workers) = seat.as_ref().expect("seated before the first epoch").hands.rank;
+        let replica = &self.task.replicas[self.task.plan.workers[worker].replica];
+        let mut open = replica.open();
+        let x = replica.view(&mut open);
+        x.map(share(x.len(), rank, workers), |_, value| value.clamp(prox.lo, prox.hi));
     }
 
     /// Whether the run must end within this epoch.

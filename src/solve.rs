@@ -24,6 +24,7 @@ use crate::{
 mod auto;
 mod begin;
 mod labels;
+mod memory;
 mod place;
 mod search;
 
@@ -116,6 +117,7 @@ pub fn solve(
     }
     let choice = auto::choose(setup, &shape)?;
     let fit = Fit { setup, plan, shape, choice };
+    fit.check_memory()?;
     if shape.dense {
         fit.with_data::<Dense>(data, start, observer)
     } else {

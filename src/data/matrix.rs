@@ -78,7 +78,8 @@ impl<'a> Row<'a> {
             Row::Sparse(row) => row.values,
             Row::Dense(values) => values,
         };
-        values.iter().map(|&v| f64::from(v) * f64::from(v)).sum()
+        // The sum of nothing is −0.0, and a curvature of −0.0 turns the sign of whatever is divided by it.
+        values.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>() + 0.0
     }
 }
 

@@ -43,7 +43,7 @@ impl Term for Hinge {
         let (slack, y_old) = (1.0 - b * z, old * b);
         // c = 0 (an empty row) divides to ±∞, which is clamped to the right end; only 0/0 is left, where nothing is
         // to be gained.
-        let y = if slack == 0.0 { y_old } else { (y_old + slack / c).clamp(0.0, 1.0) };
+        let y = if slack == 0.0 { y_old } else { (y_old + slack / c.abs()).clamp(0.0, 1.0) };
         y * b
     }
 }

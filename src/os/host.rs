@@ -72,3 +72,11 @@ impl Usage {
         }
     }
 }
+
+/// Bytes of memory that can be taken without swapping, as the kernel reckons; `None` if it does not say.
+pub fn memory_available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}

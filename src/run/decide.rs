@@ -83,6 +83,8 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let (gap, certificate) = match self.task.certificate {
             CertificateKind::Gap => {
                 let gap = objective - totals.dual(weight);
+                // P and D are sums of many terms: at the optimum they differ by rounding, of either sign.
+                let gap = if gap.abs() <= 1e-14 * objective.abs() { gap.max(0.0) } else { gap };
                 (Some(gap), gap / objective.abs().max(1e-300))
             }
             CertificateKind::ProxGradient => {

@@ -240,6 +240,8 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     fn coordinate(&self, j: usize, x: f64, v: f64, totals: &mut Totals) {
         let prox = self.task.frame.prox_of(j);
         let free = self.task.frame.free_column == Some(j);
+        // A bound that a parameter of 4 bytes cannot hold is overstepped by its rounding.
+        let x = x.clamp(prox.lo, prox.hi);
         totals.support += u64::from(x != 0.0 && !free);
         totals.regulariser += prox.value(x);
         if !self.certifies_by_gap() {

@@ -43,6 +43,8 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         if task.form == Form::Dual {
             x.iter_mut().for_each(|value| *value = self.primal(*value));
         }
+        let prox = task.frame.prox;
+        x.iter_mut().for_each(|value| *value = value.clamp(prox.lo, prox.hi));
         (x, self.constant())
     }
 

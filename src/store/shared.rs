@@ -60,7 +60,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
-                    let mut open = replica.open();
+                    let mut open = ();
                     let x = replica.view(&mut open);
                     for _ in 0..20_000 {
                         let _held = x.hold(row);
@@ -69,7 +69,7 @@ mod tests {
                 });
             }
             scope.spawn(|| {
-                let mut open = replica.open();
+                let mut open = ();
                 let x = replica.view(&mut open);
                 (0..4_000).for_each(|_| x.map(0..20, |_, value| value));
             });

@@ -524,6 +524,16 @@ fn a_classification_loss_wants_two_classes() {
 }
 
 #[test]
+fn more_coefficients_than_memory_holds_are_refused_with_the_arithmetic() {
+    let rows: Vec<Vec<(u32, f32)>> = vec![vec![(0, 1.0)], vec![(1, 1.0)]];
+    let data = data::from_rows(&rows, &[1.0, -1.0], 1 << 45).unwrap();
+    let mut setup = setup(DUAL, Loss::Logistic);
+    let plan = planned(&mut setup, 2, Granularity::Core);
+    let error = solve(data, &setup, &plan, Start::default(), &mut Silent).expect_err("refused").to_string();
+    assert!(error.contains("GiB") && error.contains("35184372088832"), "{error}");
+}
+
+#[test]
 fn odd_but_valid_data_are_solved() {
     let rows: Vec<Vec<(u32, f32)>> = vec![vec![], vec![(0, 1.0), (999_999, 2.0)], vec![(7, 1.0)], vec![(0, 1.0)]];
     let labels = [1.0, -1.0, 1.0, -1.0];
@@ -534,6 +544,47 @@ fn odd_but_valid_data_are_solved() {
             let data = data::from_rows(&rows, &labels, 1_000_000).unwrap();
             let outcome = run(data, &mut setup, workers, Granularity::Core);
             assert!(outcome.objective < std::f64::consts::LN_2, "{method:?} {workers}: {}", outcome.objective);
+        }
+    }
+}
+
+#[test]
+fn empty_rows_keep_no_gap_open() {
+    let rows: Vec<Vec<(u32, f32)>> = vec![vec![], vec![(0, 1.0)], vec![(0, 1.0)], vec![]];
+    for loss in LOSSES {
+        let mut setup = setup(DUAL, loss);
+        setup.problem.l2 = L2::Value(1.0);
+        setup.stop.max_epochs = 50;
+        let outcome =
+            run(data::from_rows(&rows, &[1.0, -1.0, 1.0, -1.0], 1).unwrap(), &mut setup, 1, Granularity::Core);
+        assert_eq!(outcome.stop, StopReason::Target, "{loss:?}: {:?}", outcome.gap);
+    }
+}
+
+#[test]
+fn hogwild_stays_in_its_set_on_every_store() {
+    for constraint in [Constraint::NonNegative, Constraint::Box { lo: -0.2, hi: 0.3 }] {
+        for (granularity, cell) in [
+            (Granularity::Machine, CellKind::F64),
+            (Granularity::Machine, CellKind::F32),
+            (Granularity::Core, CellKind::F32),
+        ] {
+            for runner in [Runner::Threads, Runner::Interleaved] {
+                let mut setup = setup(MethodKind::Hogwild, Loss::Logistic);
+                (setup.problem.constraint, setup.parameters.cell, setup.runner) = (constraint, cell, runner);
+                setup.stop.max_epochs = 5;
+                let outcome = run(data(300, 40, true), &mut setup, 3, granularity);
+                assert_eq!(
+                    outcome.stop,
+                    StopReason::MaxEpochs,
+                    "{constraint:?} {granularity:?} {cell:?} {runner:?}"
+                );
+                let (lo, hi) = match constraint {
+                    Constraint::Box { lo, hi } => (lo, hi),
+                    _ => (0.0, f64::INFINITY),
+                };
+                assert!(outcome.model.weights.iter().all(|x| (lo..=hi).contains(x)), "{:?}", outcome.model);
+            }
         }
     }
 }
