@@ -1,7 +1,10 @@
 //! Settings that are each well formed and contradict each other, or of which one would have no effect. Only what needs
 //! neither data nor a topology is judged here.
 
-use super::{ClassWeight, Count, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Pin, Settings, Setup};
+use super::{
+    ClassWeight, Constraint, Count, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Normalize, Pin, Settings,
+    Setup,
+};
 use super::{
     check::{contradiction, origin},
     keys::Named,
@@ -18,6 +21,7 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     bcd_needs_a_smooth_loss(settings, setup)?;
     gradients_average_and_changes_sum(settings, setup)?;
     balance_needs_classes(settings, setup)?;
+    bounds_are_of_unscaled_columns(settings, setup)?;
     unbound_threads_have_no_cpus(settings, setup)
 }
 
@@ -27,7 +31,9 @@ fn steps_are_of_hogwild(settings: &Settings, setup: &Setup) -> Result<()> {
         MethodKind::Bcd => "takes each coordinate's step from the data",
         MethodKind::Auto | MethodKind::Hogwild => return Ok(()),
     };
-    let Some(step) = settings.get("step", "kind").filter(|_| setup.step.is_some()) else { return Ok(()) };
+    // A step comes of its kind, or of its length alone.
+    let written = ["kind", "initial"].into_iter().find_map(|key| Some((key, settings.get("step", key)?)));
+    let Some((key, step)) = written.filter(|_| setup.step.is_some()) else { return Ok(()) };
     let what = format!(
         "{}: method \"{}\" ({}) {why} and has no step length to choose",
         step.written(),
@@ -36,7 +42,7 @@ fn steps_are_of_hogwild(settings: &Settings, setup: &Setup) -> Result<()> {
     );
     Err(contradiction(
         settings,
-        ("step", "kind"),
+        ("step", key),
         what,
         "take [step] out, or say step.kind = \"auto\", or take method.kind = \"hogwild\"",
     ))
@@ -160,6 +166,22 @@ fn gradients_average_and_changes_sum(settings: &Settings, setup: &Setup) -> Resu
     let (kind, method) = (origin(settings, "method", "kind"), setup.method.name());
     let what = format!("this exchange does not go with method.kind = \"{method}\" ({kind}): {why}");
     Err(contradiction(settings, ("exchange", "kind"), what, &format!("take exchange.kind = \"{other}\"")))
+}
+
+/// A bound on x_j is another one on the coefficient of the scaled column j; 0 and the infinities stay what they are.
+fn bounds_are_of_unscaled_columns(settings: &Settings, setup: &Setup) -> Result<()> {
+    let Constraint::Box { lo, hi } = setup.problem.constraint else { return Ok(()) };
+    let scales = |bound: f64| bound.is_finite() && bound != 0.0;
+    if setup.problem.normalize != Normalize::Columns || !(scales(lo) || scales(hi)) {
+        return Ok(());
+    }
+    let what = format!(
+        "problem.prox = \"box:{lo}:{hi}\" with problem.normalize = \"columns\" ({}): the bounds would hold for the \
+         coefficients of the scaled columns, not for those that are reported",
+        origin(settings, "problem", "normalize")
+    );
+    let remedy = "take bounds that no scale changes (0, inf, -inf), or normalize = \"none\" or \"rows\"";
+    Err(contradiction(settings, ("problem", "prox"), what, remedy))
 }
 
 fn balance_needs_classes(settings: &Settings, setup: &Setup) -> Result<()> {

@@ -59,6 +59,33 @@ fn the_config_of_the_design_is_read_as_meant() {
 }
 
 #[test]
+fn the_length_of_a_step_alone_asks_for_a_diminishing_step() {
+    let diminishing = |initial| Some(StepKind::Diminishing { initial, half: StepKind::HALF });
+    assert_eq!(read("[step]\ninitial = 0.1\n").unwrap().step, diminishing(Some(0.1)));
+    assert_eq!(read("[step]\ninitial = 0.1\nhalf = 1.0\n").unwrap().step, diminishing(Some(0.1)));
+    assert_eq!(over("", &["step.initial=0.1"]).unwrap().step, diminishing(Some(0.1)));
+    let hogwild = over("[method]\nkind = \"hogwild\"\n", &["step.initial=0.1"]).unwrap();
+    assert_eq!((hogwild.method, hogwild.step), (MethodKind::Hogwild, diminishing(Some(0.1))));
+    let constant = over("[step]\nkind = \"constant\"\n", &["step.initial=0.1"]).unwrap();
+    assert_eq!(constant.step, Some(StepKind::Constant { initial: Some(0.1) }), "a kind that is written stays");
+    // What takes it back.
+    let length = "[step]\ninitial = 0.1\n";
+    for set in ["step.kind=auto", "step.initial=auto"] {
+        assert_eq!(over(length, &[set]).unwrap().step, None, "{set}");
+    }
+    assert_eq!(read("[step]\ninitial = \"auto\"\n").unwrap().step, None);
+}
+
+#[test]
+fn bounds_that_no_scale_changes_go_with_scaled_columns() {
+    for prox in ["box:0:inf", "box:-inf:0", "non-negative", "none"] {
+        let text = format!("[problem]\nprox = \"{prox}\"\nnormalize = \"columns\"\n");
+        assert!(read(&text).is_ok(), "{prox}: {:?}", read(&text));
+    }
+    assert!(read("[problem]\nprox = \"box:-1:1\"\nnormalize = \"rows\"\n").is_ok());
+}
+
+#[test]
 fn an_unmet_plan_names_the_line_that_asked_for_it() {
     let mut settings = Settings::new();
     settings.text("epyc.toml", "\n[workers]\ncpus = \"0-3,96\"\n").unwrap();

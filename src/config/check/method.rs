@@ -20,30 +20,30 @@ pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
 }
 
 pub(super) fn step(settings: &Settings) -> Result<Option<StepKind>> {
+    let initial = match settings.get("step", "initial") {
+        Some(entry) => {
+            entry.unless("auto", |entry| entry.number_or(Bound::Positive, "\"auto\" (a short search)"))?
+        }
+        None => None,
+    };
+    // A length alone asks for the rule that hogwild has by itself; "auto" alone asks for nothing.
+    let (default, of_auto): (_, &[&str]) =
+        if initial.is_some() { ("diminishing", &[]) } else { ("auto", &["initial"]) };
     let kinds: [(&str, &[&str]); 5] = [
-        ("auto", &[]),
+        ("auto", of_auto),
         ("constant", &["initial"]),
         ("diminishing", &["initial", "half"]),
         ("decay", &["initial", "factor"]),
         ("backoff", &["initial", "factor", "epochs"]),
     ];
-    let kind = kind(settings, "step", &kinds, "auto", &["initial", "half", "factor", "epochs"])?;
+    let kind = kind(settings, "step", &kinds, default, &["initial", "half", "factor", "epochs"])?;
     let number = |key, bound, default| settings.number_or("step", key, bound, default);
-    let initial = || match settings.get("step", "initial") {
-        Some(entry) => entry.unless("auto", |entry| entry.number_or(Bound::Positive, "\"auto\" (a short search)")),
-        None => Ok(None),
-    };
     Ok(Some(match kind {
-        "constant" => StepKind::Constant { initial: initial()? },
-        "diminishing" => {
-            StepKind::Diminishing { initial: initial()?, half: number("half", Bound::Positive, StepKind::HALF)? }
-        }
-        "decay" => StepKind::Decay {
-            initial: initial()?,
-            factor: number("factor", Bound::UpToOne, StepKind::DECAY_FACTOR)?,
-        },
+        "constant" => StepKind::Constant { initial },
+        "diminishing" => StepKind::Diminishing { initial, half: number("half", Bound::Positive, StepKind::HALF)? },
+        "decay" => StepKind::Decay { initial, factor: number("factor", Bound::UpToOne, StepKind::DECAY_FACTOR)? },
         "backoff" => StepKind::Backoff {
-            initial: initial()?,
+            initial,
             factor: number("factor", Bound::BelowOne, StepKind::BACKOFF_FACTOR)?,
             epochs: number("epochs", Bound::Positive, StepKind::BACKOFF_EPOCHS)?,
         },

@@ -82,7 +82,10 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("[problem]\nhuber_delta = 2\n", "c.toml:2", &["does not belong to problem.loss = \"logistic\""]),
     ("[order]\nkind = \"file\"\nrows = 8\n", "c.toml:3", &["order.kind = \"file\"", "takes nothing more"]),
     ("[step]\nkind = \"constant\"\nfactor = 0.5\n", "c.toml:3", &["takes initial"]),
-    ("[step]\ninitial = 0.5\n", "c.toml:2", &["step.kind = \"auto\" (the default)"]),
+    ("[step]\nkind = \"auto\"\ninitial = 0.5\n", "c.toml:3", &["step.kind = \"auto\" (c.toml:2)"]),
+    ("[step]\nhalf = 2\n", "c.toml:2", &["step.kind = \"auto\" (the default)"]),
+    ("[step]\ninitial = 0.5\nfactor = 0.5\n", "c.toml:3", &["step.kind = \"diminishing\"", "takes initial, half"]),
+    ("[step]\ninitial = 0\n", "c.toml:2", &["initial = 0", "above 0", "auto"]),
     ("[exchange]\nevery = 64\n", "c.toml:2", &["exchange.kind = \"auto\""]),
     ("[method]\nkind = \"hogwild\"\npenalize_intercept = true\n", "c.toml:3", &["method.kind = \"hogwild\""]),
     (
@@ -91,6 +94,11 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
         &["\"dual\" (c.toml:2)", "auto", "hogwild"],
     ),
     ("[step]\nkind = \"constant\"\n[method]\nkind = \"bcd\"\n", "c.toml:2", &["\"bcd\" (c.toml:4)"]),
+    (
+        "[method]\nkind = \"dual\"\n[step]\ninitial = 0.1\n",
+        "c.toml:4",
+        &["step.initial = 0.1", "\"dual\" (c.toml:2)"],
+    ),
     (
         "[parameters]\nreplicas = \"machine\"\n[exchange]\nkind = \"average\"\n",
         "c.toml:4",
@@ -112,5 +120,11 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
     ),
     ("[exchange]\nkind = \"average\"\n[method]\nkind = \"dual\"\n", "c.toml:2", &["dual variables", "sum"]),
     ("[exchange]\nkind = \"average\"\n[method]\nkind = \"bcd\"\n", "c.toml:2", &["coefficients", "sum"]),
+    (
+        "[problem]\nprox = \"box:-1:0\"\nnormalize = \"columns\"\n",
+        "c.toml:2",
+        &["box:-1:0", "\"columns\" (c.toml:3)", "scaled columns", "rows"],
+    ),
+    ("[problem]\nnormalize = \"columns\"\nprox = \"box:-inf:2.5\"\n", "c.toml:3", &["(c.toml:2)", "inf"]),
     ("[problem]\nloss = \"huber\"\nclass_weight = \"balanced\"\n", "c.toml:3", &["(c.toml:2)", "squared-hinge"]),
 ];

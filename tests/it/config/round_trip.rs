@@ -29,14 +29,11 @@ fn problems() -> impl Strategy<Value = Problem> {
     let weights = select(vec![ClassWeight::None, ClassWeight::Balanced]);
     let scalings = select(vec![Normalize::None, Normalize::Rows, Normalize::Columns]);
     (losses, prop_oneof![Just(0.0), positive()], l2s, constraints, any::<bool>(), weights, scalings).prop_map(
-        |(loss, l1, l2, constraint, intercept, class_weight, normalize)| Problem {
-            loss,
-            l1,
-            l2,
-            constraint,
-            intercept,
-            class_weight,
-            normalize,
+        |(loss, l1, l2, constraint, intercept, class_weight, normalize)| {
+            // Bounds do not go with scaled columns.
+            let bounded = matches!(constraint, Constraint::Box { .. });
+            let normalize = if bounded && normalize == Normalize::Columns { Normalize::Rows } else { normalize };
+            Problem { loss, l1, l2, constraint, intercept, class_weight, normalize }
         },
     )
 }
