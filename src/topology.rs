@@ -111,11 +111,6 @@ impl Topology {
         self.cpus.iter().filter(|cpu| cpu.usable).map(|cpu| cpu.os).collect()
     }
 
-    /// The place of an OS cpu in [`Topology::cpus`].
-    pub fn find_cpu(&self, os: u32) -> Option<usize> {
-        self.cpus.iter().position(|cpu| cpu.os == os)
-    }
-
     /// The place of an OS node in [`Topology::nodes`].
     pub fn find_node(&self, os: u32) -> Option<usize> {
         self.nodes.iter().position(|node| node.os == os)
