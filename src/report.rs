@@ -14,7 +14,7 @@ mod verdict;
 
 pub use json::json;
 pub use progress::{TimeLeft, time_left};
-pub use table::{plan_table, table};
+pub use table::{plan_table, table, waits_table};
 pub use verdict::{verdict_json, verdict_table};
 
 /// All that a report is made of.

@@ -8,7 +8,7 @@ mod record;
 mod writer;
 
 pub use reader::{Recorded, read};
-pub use record::{DataFacts, Footer, Header, MachineFacts};
+pub use record::{DataFacts, Footer, Header, MachineFacts, WorkerWaits};
 pub use writer::TraceWriter;
 
 /// One point of the trace, taken at an epoch's end.

@@ -29,6 +29,17 @@ pub(super) fn stream(fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     })
 }
 
+/// As [`stream`], for a long list that a reader may have enough of (`| head`): what nobody reads any more is no error.
+///
+/// # Errors
+/// As [`print`], of anything but a reader who went away.
+pub(super) fn stream_while_read(fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    match stream(fill) {
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
+}
+
 /// A remark on standard error.
 pub(super) fn remark(text: impl Display) {
     let _ = writeln!(io::stderr(), "farrow: {text}");

@@ -89,7 +89,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
     };
     match &args.out {
         Some(path) => output::write_whole(path, write)?,
-        None => console::stream(write)?,
+        None => console::stream_while_read(write)?,
     }
     Ok(ExitCode::SUCCESS)
 }

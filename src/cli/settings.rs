@@ -35,6 +35,11 @@ pub(super) struct Resolved {
 }
 
 impl SettingsArgs {
+    /// The config file, if there is one.
+    pub(super) fn config(&self) -> &Option<PathBuf> {
+        &self.config
+    }
+
     /// The file, then the flags above, then `flags` (section, key, value, the flag's name), then every `--set`: later
     /// ones override earlier ones.
     pub(super) fn settings(&self, flags: &[(&str, &str, Option<String>, &str)]) -> Result<Settings> {

@@ -17,7 +17,7 @@ use farrow::{
         signals::Interrupt,
     },
     placement::Plan,
-    report::{Report, plan_table},
+    report::{Report, plan_table, waits_table},
     solve::{Start, solve},
     topology::Topology,
     trace::{DataFacts, Header},
@@ -115,7 +115,7 @@ impl Args {
 
 pub(super) fn run(args: Args) -> Result<ExitCode> {
     let Resolved { setup, topology, plan } = args.resolve()?;
-    let mut outputs = Outputs::open(&args.data, &args.files)?;
+    let mut outputs = Outputs::open(&args)?;
     let mut start = args.start(&setup)?;
     if !args.quiet {
         plan.warnings.iter().for_each(|warning| console::remark(format!("warning: {warning}")));
@@ -147,10 +147,13 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
 
     watch.bar = None;
     if !args.quiet {
-        outcome.warnings.iter().for_each(|warning| console::remark(format!("warning: {warning}")));
+        // Those of the plan were said before the data were read.
+        let new = outcome.warnings.iter().filter(|warning| !plan.warnings.contains(warning));
+        new.for_each(|warning| console::remark(format!("warning: {warning}")));
     }
     if args.verbose {
         console::line(plan_table(&plan, &outcome.placed).trim_end());
+        console::line(waits_table(&outcome.waits).trim_end());
     }
     let report = Report { data: &args.data, setup: &setup, plan: &plan, outcome: &outcome, model: None };
     finish::finish(&args, report, watch)

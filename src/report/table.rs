@@ -4,6 +4,7 @@ use super::{Report, describe, short};
 use crate::{
     os::affinity::Binding,
     placement::{Label, Plan},
+    run::Waits,
     topology::cpulist,
     trace::{CertificateKind, StopReason},
 };
@@ -84,6 +85,15 @@ pub fn plan_table(plan: &Plan, actual: &[Binding]) -> String {
             "{number:>6} {:>4} {node:>4} {:>7} {:>5}  {requested:<20} {found}",
             worker.core, worker.replica, worker.shard
         );
+    }
+    text
+}
+
+/// What each worker waited for, one line a worker.
+pub fn waits_table(waits: &[Waits]) -> String {
+    let mut text = format!("{:>6}  {:>17}  {}\n", "worker", "s at the gate", "stripes waited for");
+    for (number, worker) in waits.iter().enumerate() {
+        let _ = writeln!(text, "{number:>6}  {:>17.6}  {}", worker.gate_seconds, worker.stripes);
     }
     text
 }

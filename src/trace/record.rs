@@ -95,6 +95,15 @@ impl From<&Topology> for MachineFacts {
     }
 }
 
+/// What one worker waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WorkerWaits {
+    /// Seconds at the gate where workers meet, the serial work of the last to arrive included.
+    pub gate_seconds: f64,
+    /// Stripes of a locked merge that another update held.
+    pub stripes: u64,
+}
+
 /// The last line of a trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct Footer<'a> {
@@ -110,6 +119,8 @@ pub struct Footer<'a> {
     pub nonzeros_per_s: f64,
     /// For every worker, the cpus asked for and the cpus granted.
     pub plan_actual: &'a [Binding],
+    /// What each worker waited for; a trace of an older version has no such key.
+    pub waits: Vec<WorkerWaits>,
     /// What a person should know.
     pub warnings: &'a [String],
     /// Memory and cpu time of the process.

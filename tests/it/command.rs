@@ -201,9 +201,65 @@ fn an_output_that_cannot_be_written_is_found_before_the_data_are_read() {
         bench.run(&format!("solve data {flag} /dev/full")).code(1).says("/dev/full");
     }
     bench.run("solve data --model x --trace x").code(2).says("overwrite");
+    bench.run("solve - --trace - --model -").code(2).says("overwrite");
     assert!(!bench.path("x").exists());
     let left: Vec<_> = fs::read_dir(bench.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["data"], "nothing is left behind");
+}
+
+#[test]
+fn no_output_overwrites_an_input_or_another_output_under_any_name() {
+    let bench = Bench::new(300);
+    bench.run(&format!("{SOLVE} --model m --checkpoint c --quiet")).code(0);
+    fs::create_dir(bench.path("sub")).unwrap();
+    fs::hard_link(bench.path("m"), bench.path("m2")).unwrap();
+    let ones = "1\n".repeat(300);
+    for (name, text) in
+        [("labels", ones.as_str()), ("weights", ones.as_str()), ("s.toml", "[workers]\ncount = 1\n")]
+    {
+        fs::write(bench.path(name), text).unwrap();
+    }
+    let inputs = [
+        ("", "data"),
+        ("--labels labels", "labels"),
+        ("--weights weights", "weights"),
+        ("--config s.toml", "s.toml"),
+        ("--resume c", "c"),
+        ("--warm-start m", "m"),
+        ("--warm-start m", "m2"),
+    ];
+    for (input, file) in inputs {
+        let before = fs::read(bench.path(file)).unwrap();
+        for output in ["--trace", "--model", "--checkpoint"] {
+            if (input, output) == ("--resume c", "--checkpoint") {
+                continue;
+            }
+            for name in [file.to_string(), format!("./{file}"), format!("sub/../{file}")] {
+                bench.run(&format!("solve data {input} {output} {name}")).code(2).says("overwrite").says(output);
+            }
+        }
+        assert!(fs::read(bench.path(file)).unwrap() == before, "{file} is as it was");
+    }
+    for other in ["zz", "./zz", "sub/../zz"] {
+        bench.run(&format!("solve data --trace zz --model {other}")).code(2).says("--model").says("overwrite");
+        bench.run(&format!("solve data --model {other} --checkpoint zz")).code(2).says("overwrite");
+        assert!(!bench.path("zz").exists());
+    }
+    bench.run(&format!("{SOLVE} --resume c --checkpoint ./c --trace sub/c --quiet")).code(0);
+    Checkpoint::load(&bench.path("c")).unwrap();
+}
+
+#[test]
+fn predictions_that_nobody_reads_any_more_are_no_error() {
+    let bench = Bench::new(3000);
+    bench.run(&format!("{SOLVE} --model m --quiet")).code(0);
+    for more in ["", " --output margin", " --json"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = bench.command(&format!("predict data --model m{more}"));
+        let done = Done::from(command.stdout(writer).output().unwrap()).code(0);
+        assert_eq!(done.err, "", "{more}");
+    }
 }
 
 #[test]
@@ -250,6 +306,40 @@ fn a_run_that_diverges_says_so_and_what_to_do_and_keeps_the_old_model() {
     let done = bench.run(&format!("{arguments} --json")).code(1).says("diverged").says("step.initial");
     assert_eq!((&done.json()["stop"], &done.json()["model"]), (&"diverged".into(), &Value::Null));
     assert_eq!(fs::read_to_string(bench.path("m")).unwrap(), "old");
+    // What it says to do does it.
+    let done = bench.run(&format!("{} --set step.initial=1e-2", arguments.replace(" --step constant", ""))).code(0);
+    assert!(!done.err.contains("diverged"), "{done:?}");
+}
+
+#[test]
+fn a_method_without_a_step_is_not_told_to_shorten_it() {
+    let bench = Bench::new(1);
+    // Labels whose squares are beyond every number.
+    fs::write(bench.path("data"), "1e200 1:1\n-1e200 1:2\n").unwrap();
+    for method in ["dual", "bcd"] {
+        let arguments = format!("solve data --loss squared --workers 1 --method {method}");
+        let done =
+            bench.run(&arguments).code(1).says("diverged").says("--workers").says("parameters.replicas=core");
+        assert!(!done.err.contains("step.initial"), "{done:?}");
+        bench.run(&format!("{arguments} --set parameters.replicas=core")).code(1).says("diverged");
+    }
+}
+
+#[test]
+fn what_each_worker_waited_for_is_in_the_trace_and_said_with_v() {
+    let bench = Bench::new(300);
+    let solve = SOLVE.replace("--workers 1", "--workers 2");
+    let done = bench.run(&format!("{solve} -v --trace t")).code(0).says("s at the gate").says("stripes waited for");
+    let footer = trace::read(&bench.path("t")).unwrap().footer.unwrap();
+    let waits = footer["waits"].as_array().unwrap();
+    assert_eq!(waits.len(), 2);
+    for (number, worker) in waits.iter().enumerate() {
+        let (gate, stripes) = (worker["gate_seconds"].as_f64().unwrap(), worker["stripes"].as_u64().unwrap());
+        assert!(gate >= 0.0, "{footer}");
+        let line = format!("{number:>6}  {gate:>17.6}  {stripes}");
+        assert!(done.err.lines().any(|said| said == line), "{line:?} is not in {done:?}");
+    }
+    assert!(waits.iter().any(|worker| worker["gate_seconds"].as_f64().unwrap() > 0.0), "{footer}");
 }
 
 fn signal(child: &Child, name: &str) {
@@ -281,8 +371,13 @@ fn sigint_and_sigterm_stop_the_run_with_everything_saved() {
 fn kill_9_leaves_a_readable_trace_and_a_checkpoint_no_older_than_its_interval() {
     let bench = Bench::new(3000);
     let mut child = bench.running("--checkpoint c --checkpoint-every 0.5", 2);
-    // Well past the first interval.
-    sleep(Duration::from_millis(1700));
+    let start = Instant::now();
+    while !bench.path("c").exists() {
+        assert!(start.elapsed() < Duration::from_secs(40), "no checkpoint yet");
+        sleep(Duration::from_millis(20));
+    }
+    // Past the next interval, so that a checkpoint kept only once would be found too old.
+    sleep(Duration::from_millis(1200));
     signal(&child, "KILL");
     assert_eq!(child.wait().unwrap().code(), None);
     let recorded = trace::read(&bench.path("t")).unwrap();

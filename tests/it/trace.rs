@@ -10,8 +10,11 @@ use farrow::{
     },
     placement::plan,
     topology::Topology,
-    trace::{Begun, CertificateKind, DataFacts, Footer, Header, Sample, StopReason, TraceWriter, read},
+    trace::{
+        Begun, CertificateKind, DataFacts, Footer, Header, Sample, StopReason, TraceWriter, WorkerWaits, read,
+    },
 };
+use serde_json::json;
 use std::{fs, io::Write, path::Path};
 
 const SHAPE: Shape = Shape { rows: 10, columns: 3, nonzeros: 20, dense: false };
@@ -73,6 +76,7 @@ fn a_trace_reads_back_with_header_samples_and_footer() {
         certificate: CertificateKind::Gap,
         nonzeros_per_s: f64::INFINITY,
         plan_actual: &[],
+        waits: vec![WorkerWaits { gate_seconds: 0.5, stripes: 7 }],
         warnings: &["w".into()],
         usage: Usage::now(),
     };
@@ -86,7 +90,19 @@ fn a_trace_reads_back_with_header_samples_and_footer() {
     assert_eq!(whole.placed.unwrap()["actual"].as_array().unwrap().len(), 2);
     let footer = whole.footer.unwrap();
     assert_eq!((footer["stop"].as_str(), footer["certificate"].as_str()), (Some("target"), Some("gap")));
+    assert_eq!(footer["waits"], json!([{"gate_seconds": 0.5, "stripes": 7}]));
     assert!(footer["nonzeros_per_s"].is_null(), "JSON has no infinity");
+}
+
+#[test]
+fn a_trace_of_before_waits_were_recorded_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.jsonl");
+    begin(&path, false);
+    let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(b"{\"record\":\"footer\",\"stop\":\"target\",\"warnings\":[]}\n").unwrap();
+    let footer = read(&path).unwrap().footer.unwrap();
+    assert_eq!((footer["stop"].as_str(), footer.get("waits")), (Some("target"), None));
 }
 
 #[test]

@@ -6,7 +6,8 @@ use farrow::{
     error::Result,
     os::host::Usage,
     report::{Report, json, table},
-    trace::{Footer, StopReason},
+    run::Waits,
+    trace::{Footer, StopReason, WorkerWaits},
 };
 use std::process::ExitCode;
 
@@ -46,9 +47,14 @@ fn footer<'a>(report: Report<'a>) -> Footer<'a> {
         certificate: outcome.certificate,
         nonzeros_per_s: outcome.nonzeros_per_s,
         plan_actual: &outcome.placed,
+        waits: outcome.waits.iter().map(waits).collect(),
         warnings: &outcome.warnings,
         usage: Usage::now(),
     }
+}
+
+fn waits(of: &Waits) -> WorkerWaits {
+    WorkerWaits { gate_seconds: of.gate_seconds, stripes: of.stripes }
 }
 
 fn exit_code(strict: bool, stop: StopReason, watch: &Watch) -> u8 {
@@ -63,12 +69,17 @@ fn exit_code(strict: bool, stop: StopReason, watch: &Watch) -> u8 {
 }
 
 fn diverged(report: Report<'_>) -> String {
-    let step = report.outcome.checkpoint.step_initial;
-    let shorter = step.map_or_else(String::new, |step| format!(" (it was {step:.3e})"));
-    format!(
-        "the run diverged at epoch {:.2}; no model and no checkpoint was written\n  \
-         shorten the step with --set step.initial=NUMBER{shorter}, keep every write with --set parameters.merge=lossless, \
-         or scale the data with --normalize rows",
-        report.outcome.epochs
-    )
+    let outcome = report.outcome;
+    let remedy = match outcome.checkpoint.step_initial {
+        Some(step) => format!(
+            "shorten the step with a smaller --set step.initial=NUMBER (it was {step:.3e}), or scale the data with \
+             --normalize rows"
+        ),
+        None => format!(
+            "{} has no step to shorten: take fewer --workers, give each its own replica with \
+             --set parameters.replicas=core, or scale the data",
+            outcome.method
+        ),
+    };
+    format!("the run diverged at epoch {:.2}; no model and no checkpoint was written\n  {remedy}", outcome.epochs)
 }

@@ -1,12 +1,17 @@
-//! The files that a run will write, each found to be writable before the data are read.
+//! The files that a run will write, each found to be writable, and none of them one that it reads, before the data are
+//! read.
 
-use super::FileArgs;
+use super::{Args, FileArgs};
 use farrow::{
     error::{Error, Result},
     output,
     trace::TraceWriter,
 };
-use std::{fs, os::unix::fs::MetadataExt, path::Path};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
 
 pub(super) struct Outputs {
     pub(super) trace: Option<TraceWriter>,
@@ -15,23 +20,20 @@ pub(super) struct Outputs {
 impl Outputs {
     /// # Errors
     /// A file that cannot be written; two names of one file, of which one would overwrite the other.
-    pub(super) fn open(data: &Path, files: &FileArgs) -> Result<Self> {
-        let outputs = [
-            ("--trace", files.trace.as_deref()),
-            ("--model", files.model.as_deref()),
-            ("--checkpoint", files.checkpoint.as_deref()),
-        ];
-        let outputs: Vec<_> = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
+    pub(super) fn open(args: &Args) -> Result<Self> {
+        let files = &args.files;
+        let outputs = outputs(files);
+        let inputs = inputs(args);
         for (number, (flag, path)) in outputs.iter().enumerate() {
-            let earlier = outputs[..number].iter().copied().chain([("DATA", data)]);
-            for (other_flag, other) in earlier {
-                if is_same(path, other) {
-                    return Err(Error::Setting {
-                        origin: flag.to_string(),
-                        what: format!("{} is the file of {other_flag}", path.display()),
-                        remedy: "one would overwrite the other; name another file".into(),
-                    });
-                }
+            let mut others = outputs[..number].iter().chain(&inputs);
+            // A run that is taken up keeps its checkpoint where it was.
+            let goes_with = |other: &str| (*flag, other) == ("--checkpoint", "--resume");
+            if let Some((other, _)) = others.find(|(other, file)| !goes_with(other) && is_same(path, file)) {
+                return Err(Error::Setting {
+                    origin: flag.to_string(),
+                    what: format!("{} is the file of {other}", path.display()),
+                    remedy: "one would overwrite the other; name another file".into(),
+                });
             }
         }
         let trace = files.trace.as_deref().map(TraceWriter::open).transpose()?;
@@ -42,11 +44,38 @@ impl Outputs {
     }
 }
 
+fn outputs(files: &FileArgs) -> Vec<(&'static str, PathBuf)> {
+    named([("--trace", &files.trace), ("--model", &files.model), ("--checkpoint", &files.checkpoint)]).collect()
+}
+
+fn inputs(args: &Args) -> Vec<(&'static str, PathBuf)> {
+    let reading = args.reading.options();
+    let data = Some(args.data.clone());
+    // Of these `-` is standard input.
+    let streams = named([("DATA", &data), ("--labels", &reading.labels), ("--weights", &reading.weights)])
+        .filter(|(_, path)| path != Path::new("-"));
+    let (config, files) = (args.settings.config(), &args.files);
+    let others = named([("--config", config), ("--resume", &files.resume), ("--warm-start", &files.warm_start)]);
+    streams.chain(others).collect()
+}
+
+fn named<const N: usize>(
+    files: [(&'static str, &Option<PathBuf>); N],
+) -> impl Iterator<Item = (&'static str, PathBuf)> {
+    files.map(|(flag, path)| Some((flag, path.clone()?))).into_iter().flatten()
+}
+
 /// True for two names of one regular file, also of one that is not there yet.
 fn is_same(one: &Path, other: &Path) -> bool {
     match (fs::metadata(one), fs::metadata(other)) {
         (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
-        (Err(_), Err(_)) => one == other && one != Path::new("-"),
+        (Err(_), Err(_)) => one == other || place(one).is_some_and(|one| Some(one) == place(other)),
         _ => false,
     }
+}
+
+/// Where a file that is not there yet would stand; `None` where its folder is not there either.
+fn place(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
 }
