@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, BufWriter, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -96,4 +97,19 @@ fn beside(path: &Path) -> PathBuf {
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
+}
+
+/// True for two names of one regular file, also of one that is not there yet.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Err(_), Err(_)) => one == other || place(one).is_some_and(|one| Some(one) == place(other)),
+        _ => false,
+    }
+}
+
+/// Where a file that is not there yet would stand; `None` where its folder is not there either.
+fn place(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
 }

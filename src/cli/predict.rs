@@ -13,7 +13,7 @@ use farrow::{
 use serde_json::json;
 use std::{
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
@@ -72,6 +72,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
         });
     }
     if let Some(path) = &args.out {
+        refuse_inputs(&args, path)?;
         output::check_writable(path)?;
     }
     let data = data::read(&args.data, &args.reading.options(), threads())?;
@@ -96,6 +97,26 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
 
 fn said<'a>(args: &'a Args, model: &'a Model, margins: &'a Margins) -> impl Iterator<Item = f64> + 'a {
     margins.values.iter().filter_map(|z| args.output.of(model, *z))
+}
+
+/// # Errors
+/// [`Error::Setting`] where `out` is a file that this command reads.
+fn refuse_inputs(args: &Args, out: &Path) -> Result<()> {
+    let reading = args.reading.options();
+    let inputs = [
+        ("DATA", Some(&args.data)),
+        ("--model", Some(&args.model)),
+        ("--labels", reading.labels.as_ref()),
+        ("--weights", reading.weights.as_ref()),
+    ];
+    match inputs.into_iter().find(|(_, path)| path.is_some_and(|path| output::is_same_file(path, out))) {
+        Some((input, _)) => Err(Error::Setting {
+            origin: "--out".into(),
+            what: format!("{} is {input}: predictions would overwrite it", out.display()),
+            remedy: "give another name".into(),
+        }),
+        None => Ok(()),
+    }
 }
 
 fn write_lines(out: &mut dyn Write, args: &Args, model: &Model, margins: &Margins) -> io::Result<()> {

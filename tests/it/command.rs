@@ -208,6 +208,16 @@ fn an_output_that_cannot_be_written_is_found_before_the_data_are_read() {
 }
 
 #[test]
+fn predictions_never_overwrite_what_they_are_made_from() {
+    let bench = Bench::new(20);
+    bench.run("solve data --model m").code(0);
+    for out in ["m", "data", "./m"] {
+        bench.run(&format!("predict data --model m --out {out}")).code(2).says("overwrite");
+    }
+    bench.run("predict data --model m --out p").code(0);
+}
+
+#[test]
 fn no_output_overwrites_an_input_or_another_output_under_any_name() {
     let bench = Bench::new(300);
     bench.run(&format!("{SOLVE} --model m --checkpoint c --quiet")).code(0);

@@ -7,11 +7,7 @@ use farrow::{
     output,
     trace::TraceWriter,
 };
-use std::{
-    fs,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 pub(super) struct Outputs {
     pub(super) trace: Option<TraceWriter>,
@@ -28,7 +24,9 @@ impl Outputs {
             let mut others = outputs[..number].iter().chain(&inputs);
             // A run that is taken up keeps its checkpoint where it was.
             let goes_with = |other: &str| (*flag, other) == ("--checkpoint", "--resume");
-            if let Some((other, _)) = others.find(|(other, file)| !goes_with(other) && is_same(path, file)) {
+            if let Some((other, _)) =
+                others.find(|(other, file)| !goes_with(other) && output::is_same_file(path, file))
+            {
                 return Err(Error::Setting {
                     origin: flag.to_string(),
                     what: format!("{} is the file of {other}", path.display()),
@@ -63,19 +61,4 @@ fn named<const N: usize>(
     files: [(&'static str, &Option<PathBuf>); N],
 ) -> impl Iterator<Item = (&'static str, PathBuf)> {
     files.map(|(flag, path)| Some((flag, path.clone()?))).into_iter().flatten()
-}
-
-/// True for two names of one regular file, also of one that is not there yet.
-fn is_same(one: &Path, other: &Path) -> bool {
-    match (fs::metadata(one), fs::metadata(other)) {
-        (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
-        (Err(_), Err(_)) => one == other || place(one).is_some_and(|one| Some(one) == place(other)),
-        _ => false,
-    }
-}
-
-/// Where a file that is not there yet would stand; `None` where its folder is not there either.
-fn place(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
 }
