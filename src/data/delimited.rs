@@ -64,10 +64,10 @@ struct Part {
 impl Table {
     fn slab(&self, scratch: &mut Scratch, text: &[u8]) -> std::result::Result<(u64, Part), Fault> {
         scratch.values.clear();
-        let mut reader = self.reader(text);
+        let (mut reader, lead) = self.reader(text);
         let mut labels = Vec::new();
         loop {
-            let start = reader.position().byte() as usize;
+            let start = (reader.position().byte() as usize).saturating_sub(lead);
             match reader.read_byte_record(&mut scratch.record) {
                 Ok(true) => {}
                 Ok(false) => break,

@@ -4,6 +4,7 @@ use super::super::{LabelColumn, ReadOptions, input::Input, number::field, slabs:
 use crate::error::{Error, Result};
 use csv::{ByteRecord, ReaderBuilder};
 use memchr::memchr_iter;
+use std::io::Read;
 use std::path::Path;
 
 /// What all rows have in common.
@@ -52,9 +53,12 @@ impl Table {
         self.width - usize::from(self.label.is_some())
     }
 
-    /// A reader of `text` with the separator.
-    pub(super) fn reader<'a>(&self, text: &'a [u8]) -> csv::Reader<&'a [u8]> {
-        reader(text, self.delimiter)
+    /// A reader of `text`, a piece of the file, with the separator, and how many bytes it reads before `text`. The crate
+    /// takes a byte order mark off the front of whatever it reads; one that is left here stands between two lines, and is
+    /// no part of a number: an empty line, which is skipped, keeps it from the front.
+    pub(super) fn reader<'a>(&self, text: &'a [u8]) -> (csv::Reader<impl Read + 'a>, usize) {
+        let lead: &[u8] = if text.starts_with(b"\xef\xbb\xbf") { b"\n" } else { b"" };
+        (reader(lead.chain(text), self.delimiter), lead.len())
     }
 
     fn label_column(&self, options: &ReadOptions, path: &Path) -> Result<Option<usize>> {
@@ -113,7 +117,7 @@ fn delimiter(line: &[u8]) -> u8 {
     [b',', b';', b'\t'].into_iter().find(|delimiter| line.contains(delimiter)).unwrap_or(b',')
 }
 
-fn reader(text: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
+fn reader<R: Read>(text: R, delimiter: u8) -> csv::Reader<R> {
     ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text)
 }
 

@@ -122,6 +122,15 @@ fn a_quoted_cell_may_hold_a_line_end_and_lines_still_count() {
 }
 
 #[test]
+fn a_byte_order_mark_between_lines_is_no_part_of_a_number_wherever_the_text_is_cut() {
+    for slab_bytes in [1, 5, 1 << 20] {
+        let options = ReadOptions { slab_bytes, ..ReadOptions::default() };
+        let message = read(b"2.2,3\n\xef\xbb\xbf4,5\n", "x.csv", &options, 3).err().unwrap().to_string();
+        assert!(message.starts_with("x.csv:2: `\\xef\\xbb\\xbf4` in column 0"), "{slab_bytes}: {message}");
+    }
+}
+
+#[test]
 fn matrix_market_entries_in_any_order_become_sorted_rows() {
     let folder = tempfile::tempdir().unwrap();
     let labels = folder.path().join("labels");
