@@ -112,9 +112,11 @@ fn two_threads_reach_what_one_does() {
 }
 
 #[test]
-fn dual_reaches_every_optimum_of_a9a() {
+fn dual_reaches_the_l2_optimum_of_every_loss_on_a9a() {
     let goal = Goal { runner: "threads", ..Goal::certified("dual", 1e-6) };
-    every_optimum("dual on a9a", "a9a", goal, for_dual);
+    // The table's other problems for the dual are of the same kinds, and take minutes.
+    let chosen = ["logistic l2", "hinge l2", "squared-hinge l2", "squared l2", "huber l2"];
+    every_optimum("dual on a9a", "a9a", goal, |optimum| chosen.contains(&optimum.problem.as_str()));
 }
 
 #[test]
