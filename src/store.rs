@@ -20,10 +20,6 @@ pub trait View {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// x_j.
-    fn get(&self, j: usize) -> f64;
-    /// x_j ← x_j + delta.
-    fn add(&self, j: usize, delta: f64);
     /// Σ_j a_j x_j. Reads the row once, in order, and one parameter an entry.
     fn dot(&self, row: Row<'_>) -> f64;
     /// x_j ← x_j + scale a_j. One read and one write an entry.
@@ -32,10 +28,6 @@ pub trait View {
     fn fold(&self, row: Row<'_>, f: impl FnMut(usize, f64, f64) -> f64) -> f64;
     /// x_j ← f(j, x_j) over a range: a dense sweep.
     fn map(&self, range: Range<usize>, f: impl FnMut(usize, f64) -> f64);
-    /// Copies x[start..] into `out`.
-    fn read(&self, start: usize, out: &mut [f64]);
-    /// Puts `values` at x[start..].
-    fn write(&self, start: usize, values: &[f64]);
     /// The locks of the row's coordinates, held until the guard is dropped; `None` unless the merge is `locked`.
     fn hold(&self, row: Row<'_>) -> Option<Held<'_>>;
 }
@@ -76,16 +68,6 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
     #[inline(always)]
     fn len(&self) -> usize {
         self.slots.len()
-    }
-
-    #[inline(always)]
-    fn get(&self, j: usize) -> f64 {
-        self.slots[j].read()
-    }
-
-    #[inline(always)]
-    fn add(&self, j: usize, delta: f64) {
-        M::add(&self.slots[j], delta);
     }
 
     #[inline(always)]
@@ -132,14 +114,6 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
             drop(held);
             at = end;
         }
-    }
-
-    fn read(&self, start: usize, out: &mut [f64]) {
-        read(self.slots, start, out);
-    }
-
-    fn write(&self, start: usize, values: &[f64]) {
-        write(self.slots, start, values);
     }
 
     #[inline(always)]
