@@ -1,6 +1,7 @@
 //! The kernel interface. `unsafe` lives below here.
 
 pub mod affinity;
+pub mod capacity;
 pub mod cgroup;
 pub mod clock;
 pub mod host;

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use serde::Serialize;
-use std::{fs, mem::MaybeUninit};
+use std::{fs, mem::MaybeUninit, path::Path};
 
 /// The machine and the program, as they were when asked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,10 +73,29 @@ impl Usage {
     }
 }
 
-/// Bytes of memory that can be taken without swapping, as the kernel reckons; `None` if it does not say.
+/// Bytes of memory that the machine has to give without swapping, as the kernel reckons; `None` if it does not say. What
+/// this process may take of it is [`capacity::memory_allowed`](super::capacity::memory_allowed).
 pub fn memory_available_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    memory_available_bytes_below(Path::new("/"))
+}
+
+/// [`memory_available_bytes`] with the file system seen from `root`, for tests.
+pub fn memory_available_bytes_below(root: &Path) -> Option<u64> {
+    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
+}
+
+/// Whether the kernel moves pages between nodes on its own, to the threads that use them: pages of arrays without a home
+/// then stay nowhere.
+pub fn balancing() -> bool {
+    balancing_below(Path::new("/"))
+}
+
+/// [`balancing`] with the file system seen from `root`, for tests.
+pub fn balancing_below(root: &Path) -> bool {
+    // 1 is between nodes, 2 between tiers of memory, 0 is off; a kernel without nodes has no such file.
+    let told = fs::read_to_string(root.join("proc/sys/kernel/numa_balancing"));
+    told.is_ok_and(|text| text.trim() != "0")
 }

@@ -1,68 +1,157 @@
-//! Arrays in whole pages of their own: freed pages go back to the kernel at once, and the first thread to write a page
-//! decides where it lies.
+//! Arrays in whole pages of their own, and where those pages lie.
+//!
+//! An array names its home when it is made ([`Site`]): the kernel is told before a page is touched, what it made of that is
+//! read back, and where pages came to lie can be asked at any time ([`Residency`]). Nothing here fails because memory
+//! cannot be placed, and nothing prints: what was refused is kept with the array.
+//!
+//! Freed pages go back to the kernel at once.
 
-use bytemuck::Pod;
-use memmap2::{Advice, MmapMut};
+// Memory of the kernel's is seen as values of a type, and policies are system calls without a safe wrapper.
+#![allow(unsafe_code)]
+
+mod apart;
+mod home;
+pub mod nodes;
+mod policy;
+mod region;
+mod residency;
+mod stack;
+
+pub use apart::Apart;
+pub use home::{Home, Site};
+pub use residency::Residency;
+pub use stack::stack_to;
+
+use crate::sync::{SharedF32, SharedF64};
+use region::Region;
 use std::{
-    fmt,
+    fmt, io,
     marker::PhantomData,
-    ops::{Deref, DerefMut},
+    ops::{Deref, DerefMut, Range},
+    ptr::NonNull,
+    slice,
 };
 
-/// Arrays of at least this size ask for transparent huge pages of 2 MiB: fewer misses of the address cache where buckets
-/// of rows are visited in shuffled order, and at most one such page wasted an array.
-const HUGE_BYTES_MIN: usize = 16 << 20;
+/// Types of which bytes that are all zero are a value, aligned to at most a page, of at least one byte, and with nothing
+/// to drop.
+///
+/// # Safety
+/// All four must hold.
+pub unsafe trait Zeroed {}
 
-/// A fixed-length array of zeros to begin with, page-aligned. Cloning and growing are not offered: it is placed once.
-pub struct Pages<T: Pod> {
-    map: Option<MmapMut>,
-    len: usize,
-    kind: PhantomData<T>,
+macro_rules! zeroed {
+    ($($type:ty),+) => {
+        // SAFETY: numbers, and cells of the size and validity of a number: zero bytes are 0, nothing is dropped.
+        $(unsafe impl Zeroed for $type {})+
+    };
 }
 
-impl<T: Pod> Pages<T> {
-    /// `len` zeros. No page is touched.
+zeroed!(u8, u32, u64, f32, f64, SharedF32, SharedF64);
+
+/// A fixed-length array of zeros to begin with, aligned to a page, and to 2 MiB if it has as much. Cloning and growing are
+/// not offered: it is placed once.
+pub struct Pages<T: Zeroed> {
+    start: NonNull<T>,
+    len: usize,
+    region: Region,
+    owned: PhantomData<T>,
+}
+
+// SAFETY: an array owns its elements as a `Box<[T]>` does, and hands them out by the same rules.
+unsafe impl<T: Zeroed + Send> Send for Pages<T> {}
+// SAFETY: as above; what `&Pages<T>` does beside giving `&[T]` is asked of the kernel and changes no byte.
+unsafe impl<T: Zeroed + Sync> Sync for Pages<T> {}
+
+impl<T: Zeroed> Pages<T> {
+    /// `len` zeros, each page where it is touched first, in huge pages where there is room for any. No page is touched.
     ///
     /// # Panics
     /// If the address space is exhausted, as a failed allocation does.
     pub fn zeroed(len: usize) -> Self {
-        let bytes = len.checked_mul(size_of::<T>()).expect("array size overflows the address space");
-        let map = (bytes > 0).then(|| MmapMut::map_anon(bytes).expect("cannot map anonymous memory"));
-        if let Some(map) = map.as_ref().filter(|_| bytes >= HUGE_BYTES_MIN) {
-            // A kernel without huge pages says so; small pages do as well, only slower.
-            let _ = map.advise(Advice::HugePage);
-        }
-        Pages { map, len, kind: PhantomData }
+        Pages::placed(len, &Site::default())
+    }
+
+    /// `len` zeros whose pages are to lie at `site`. No page is touched. What the kernel refuses is kept
+    /// ([`Pages::refused`]) and leaves the pages to the first thread that touches them.
+    ///
+    /// # Panics
+    /// As [`Pages::zeroed`].
+    pub fn placed(len: usize, site: &Site) -> Self {
+        let region = Region::new(len, size_of::<T>(), site);
+        let start = if len == 0 { NonNull::dangling() } else { region.start().cast() };
+        Pages { start, len, region, owned: PhantomData }
     }
 
     /// A copy of `values`, touched by this thread.
-    pub fn copied(values: &[T]) -> Self {
+    pub fn copied(values: &[T]) -> Self
+    where
+        T: Copy,
+    {
         let mut pages = Pages::zeroed(values.len());
         pages.copy_from_slice(values);
         pages
     }
+
+    /// Where its pages were to lie.
+    pub fn home(&self) -> &Home {
+        self.region.home()
+    }
+
+    /// What the kernel refused or silently left out when the array was placed, and why.
+    pub fn refused(&self) -> Option<&str> {
+        self.region.refused()
+    }
+
+    /// The bytes, in whole pages from the array's start, that lie on the node named `run`-th in [`Home::Runs`]: elements
+    /// `len·run/k .. len·(run+1)/k`, both bounds rounded down to pages and the last up. Any other home is one run.
+    ///
+    /// # Panics
+    /// If there are not that many runs.
+    pub fn run_bytes(&self, run: usize) -> Range<usize> {
+        self.region.run(run)
+    }
+
+    /// Takes the pages of these elements now, as the calling thread's writes would, and leaves their values as they are.
+    /// A page on a bound belongs to the range that begins in it, so threads that share out the elements also share out the
+    /// pages. Elements that the array does not have are passed over.
+    ///
+    /// # Errors
+    /// The kernel's, such as that the node is out of memory. Then pages come when they are written.
+    pub fn populate(&self, elements: Range<usize>) -> io::Result<()> {
+        let bytes = |element: usize| element.min(self.len) * size_of::<T>();
+        self.region.populate(bytes(elements.start)..bytes(elements.end), bytes(self.len))
+    }
+
+    /// Moves pages that lie away from their home to it, and records where up to `pages_max` of them are after that.
+    pub fn gather_home(&self, pages_max: usize) -> Residency {
+        self.region.gather(pages_max)
+    }
+
+    /// Where up to `pages_max` pages lie, spaced evenly if there are more: 0.2 µs a page asked.
+    pub fn record(&self, pages_max: usize) -> Residency {
+        self.region.record(pages_max, self.refused())
+    }
 }
 
-impl<T: Pod> Deref for Pages<T> {
+impl<T: Zeroed> Deref for Pages<T> {
     type Target = [T];
+    #[inline]
     fn deref(&self) -> &[T] {
-        match &self.map {
-            Some(map) => bytemuck::cast_slice(&map[..self.len * size_of::<T>()]),
-            None => &[],
-        }
+        // SAFETY: the region has `len` values' bytes from `start`, page-aligned, initialised (zero to begin with, a value
+        // of T by `Zeroed`; written as T since), and is borrowed with `self`; an empty array's start is aligned.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
-impl<T: Pod> DerefMut for Pages<T> {
+impl<T: Zeroed> DerefMut for Pages<T> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        match &mut self.map {
-            Some(map) => bytemuck::cast_slice_mut(&mut map[..self.len * size_of::<T>()]),
-            None => &mut [],
-        }
+        // SAFETY: as above, and borrowed mutably with `self`.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 
-impl<T: Pod + fmt::Debug> fmt::Debug for Pages<T> {
+impl<T: Zeroed + fmt::Debug> fmt::Debug for Pages<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }

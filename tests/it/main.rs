@@ -2,6 +2,7 @@
 
 #![allow(unreachable_pub)] // Modules of a test binary share items; nothing is reachable from outside.
 
+mod capacity;
 mod checkpoint;
 mod command;
 mod config;
@@ -12,12 +13,14 @@ mod golden;
 mod inspect;
 mod loss;
 mod mapped;
+mod memory;
 mod model;
 mod os;
 mod placement;
 mod prox;
 mod readers;
 mod reference;
+mod refusal;
 mod shared;
 mod solve;
 mod tidy;
