@@ -222,15 +222,15 @@ fn arrays_of_one_owner_add_up() {
     assert!(sum.met(), "{sum:?}");
     assert_eq!((sum.pages, sum.pages_asked, sum.bytes_untouched), (8, 8, 2 * page() as u64));
     assert_eq!(sum.bytes_by_node, [(node, 6 * page() as u64)].into());
+    let json = serde_json::to_value(&sum).unwrap();
+    assert_eq!(json["bytes_by_node"][node.to_string()], 6 * page());
+    assert_eq!(json["not_told"], serde_json::Value::Null);
     // The same reason twice is one reason.
     for _ in 0..2 {
         sum.add(&array(2, Home::Node(1023)));
     }
     assert_eq!((sum.refused.len(), sum.met(), sum.pages), (1, false, 12));
-    assert!(sum.bytes_misplaced == 2 * page() as u64);
-    let json = serde_json::to_value(&sum).unwrap();
-    assert_eq!(json["bytes_by_node"][node.to_string()], 8 * page());
-    assert_eq!(json["not_told"], serde_json::Value::Null);
+    assert_eq!((sum.bytes_misplaced, sum.bytes_placed()), (2 * page() as u64, 8 * page() as u64));
 }
 
 /// Counts how often it was dropped.
@@ -387,21 +387,16 @@ fn runs_lie_each_on_its_node() {
 #[test]
 fn pages_that_strayed_are_counted_and_brought_home() {
     let Some(nodes) = several("pages_that_strayed_are_counted_and_brought_home") else { return };
-    let [home, away] = nodes[..] else {
-        if nodes.len() < 2 {
-            return eprintln!("skipped: one usable node");
-        }
-        return stray(nodes[0], nodes[1]);
-    };
-    stray(home, away);
-}
-
-fn stray(home: u32, away: u32) {
+    let [home, away, ..] = nodes[..] else { return eprintln!("skipped: one node may be used") };
     let homes = [Home::Node(home), Home::Interleave(vec![home]), Home::Runs(vec![home, home])];
     for wanted in homes {
         let array = touched(wanted, false);
         for page_number in 3..8 {
-            page_on(array.as_ptr() as usize + page_number * page(), Some(away as i32));
+            // The kernel may find the page busy.
+            let place = array.as_ptr() as usize + page_number * page();
+            while page_on(place, None) != away as i32 {
+                page_on(place, Some(away as i32));
+            }
         }
         let strayed = array.record(ALL);
         assert_eq!((strayed.bytes_misplaced, strayed.met()), (5 * page() as u64, false));

@@ -41,9 +41,14 @@ impl<T> Apart<T> {
         self.region.home()
     }
 
+    /// What the kernel refused or silently left out when it was placed, and why.
+    pub fn refused(&self) -> Option<&str> {
+        self.region.refused()
+    }
+
     /// Where it lies: see [`Pages::record`](super::Pages::record).
     pub fn record(&self, pages_max: usize) -> Residency {
-        self.region.record(pages_max, self.region.refused())
+        self.region.record(pages_max, self.refused())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::nodes;
 use crate::cpulist;
-use std::{io, ops::Range};
+use std::{io, ops::Range, time::Duration};
 
 /// Numbers of nodes that a mask holds: the most that Linux is built for.
 const NODES: usize = 1024;
@@ -11,6 +11,11 @@ const NODES: usize = 1024;
 const MASK_BITS: usize = NODES + 1;
 
 const MPOL_F_ADDR: libc::c_long = 2;
+
+/// How often a move is tried while pages stay behind, and the time between: a page is passed over while another cpu has it
+/// on a list of its own, or someone else looks at it.
+pub(super) const MOVES_MAX: usize = 10;
+pub(super) const MOVES_APART: Duration = Duration::from_millis(2);
 
 /// What becomes of pages that are there already.
 #[derive(Clone, Copy)]

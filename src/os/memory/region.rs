@@ -2,11 +2,11 @@
 
 use super::{
     Home, Residency, Site,
-    policy::{self, Present},
+    policy::{self, MOVES_APART, MOVES_MAX, Present},
     residency::Query,
 };
 use memmap2::{Advice, MmapMut, MmapRaw};
-use std::{io, ops::Range, ptr::NonNull};
+use std::{io, ops::Range, ptr::NonNull, thread};
 
 /// The size of a transparent huge page on x86 and on ARM with small pages of 4 KiB.
 const HUGE_BYTES: usize = 2 << 20;
@@ -133,10 +133,19 @@ impl Region {
         Ok(())
     }
 
-    /// Moves what lies elsewhere to its home, then asks where up to `pages_max` pages are.
+    /// Moves what lies elsewhere to its home, then asks where up to `pages_max` pages are. The kernel passes over pages that
+    /// are busy at that moment, without a word, so what is left is tried again.
     pub(super) fn gather(&self, pages_max: usize) -> Residency {
-        let refused = self.home.apply(self.address(), &self.bounds, Present::Move).err();
-        self.record(pages_max, refused.as_deref().or(self.refused()))
+        let mut rounds = 0;
+        loop {
+            let refused = self.home.apply(self.address(), &self.bounds, Present::Move).err();
+            let residency = self.record(pages_max, refused.as_deref().or(self.refused()));
+            rounds += 1;
+            if refused.is_some() || residency.bytes_misplaced == 0 || rounds == MOVES_MAX {
+                return residency;
+            }
+            thread::sleep(MOVES_APART);
+        }
     }
 
     /// Where up to `pages_max` pages are, with `refused` among the reasons.

@@ -3,24 +3,41 @@
 use super::{
     home::on_only,
     nodes,
-    policy::{self, Mode, Present},
+    policy::{self, MOVES_APART, MOVES_MAX, Mode, Present},
 };
-use std::{io, mem::MaybeUninit, ops::Range};
+use std::{io, mem::MaybeUninit, ops::Range, thread};
 
 /// Brings the calling thread's stack to `node`, pages that it has and pages to come, so that what a worker spills stays
 /// local; a full node spills over to others. Threads start with stacks where their parent ran, or where another thread that
 /// is gone left one.
 ///
 /// # Errors
-/// A sentence on what was refused and why; the stack is then where it was.
+/// A sentence on what was refused, or stayed behind, and why.
 pub fn stack_to(node: u32) -> Result<(), String> {
     if let Some(only) = nodes::only() {
         return on_only(only, &[node]);
     }
     let stack = extent().map_err(|error| format!("the extent of the thread's stack is not told ({error})"))?;
-    let whole = policy::apply(stack.clone(), Mode::Preferred, &[node], Present::Move);
-    // The main thread's stack is mapped only as far as it has grown.
-    whole.or_else(|_| policy::apply(used(&stack), Mode::Preferred, &[node], Present::Move))
+    let used = used(&stack);
+    let mut strays = 0;
+    for _ in 0..MOVES_MAX {
+        let whole = policy::apply(stack.clone(), Mode::Preferred, &[node], Present::Move);
+        // The main thread's stack is mapped only as far as it has grown.
+        whole.or_else(|_| policy::apply(used.clone(), Mode::Preferred, &[node], Present::Move))?;
+        strays = elsewhere(&used, node);
+        if strays == 0 {
+            return Ok(());
+        }
+        thread::sleep(MOVES_APART);
+    }
+    Err(format!("node {node}: {strays} pages of the thread's stack stay on other nodes"))
+}
+
+/// How many pages of `stack` are known to lie on another node.
+fn elsewhere(stack: &Range<usize>, node: u32) -> usize {
+    let pages: Vec<usize> = stack.clone().step_by(policy::page_bytes()).collect();
+    let told = policy::nodes_of(&pages).unwrap_or_default();
+    told.into_iter().filter(|&told| u32::try_from(told).is_ok_and(|on| on != node)).count()
 }
 
 /// The part from this call's own frame up: stacks grow downwards.
