@@ -387,6 +387,7 @@ fn runs_lie_each_on_its_node() {
 #[test]
 fn pages_that_strayed_are_counted_and_brought_home() {
     let Some(nodes) = several("pages_that_strayed_are_counted_and_brought_home") else { return };
+    let _no_forks = refusal::FORKS.read();
     let [home, away, ..] = nodes[..] else { return eprintln!("skipped: one node may be used") };
     let homes = [Home::Node(home), Home::Interleave(vec![home]), Home::Runs(vec![home, home])];
     for wanted in homes {
@@ -428,6 +429,7 @@ fn a_policy_that_the_kernel_narrows_is_told() {
 fn a_stack_goes_to_the_node_named() {
     stack_to(usable()[0]).unwrap();
     let Some(nodes) = several("a_stack_goes_to_the_node_named") else { return };
+    let _no_forks = refusal::FORKS.read();
     for node in nodes {
         let worker = move || {
             let deep = [node as u8; 30000];

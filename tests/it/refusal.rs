@@ -6,7 +6,8 @@
 use std::{
     io,
     os::unix::process::CommandExt,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
+    sync::RwLock,
 };
 
 /// A system call that is refused, where its third argument is as given if one is, and the error it gets.
@@ -32,10 +33,19 @@ pub fn without_populate(command: &mut Command) -> &mut Command {
     filtered(command, &populate)
 }
 
+/// Held for writing between fork and exec, when a filtered child shares all pages of this process and the kernel moves none
+/// of them: a test that moves pages holds it for reading.
+pub static FORKS: RwLock<()> = RwLock::new(());
+
 /// The output of the command, or a line that says that `test` skips where filters cannot be had.
 pub fn output(test: &str, command: &mut Command) -> Option<Output> {
-    match command.output() {
-        Ok(output) => Some(output),
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = {
+        let _alone = FORKS.write();
+        command.spawn()
+    };
+    match child {
+        Ok(child) => Some(child.wait_with_output().expect("the child can be waited for")),
         Err(error) => {
             eprintln!("skipped: {test}: system calls cannot be filtered here ({error})");
             None

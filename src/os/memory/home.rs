@@ -64,13 +64,24 @@ impl Home {
             Home::FirstTouch => true,
             Home::Node(home) => *home == node,
             Home::Interleave(nodes) => nodes.contains(&node),
-            // The run is the last that begins at or before the byte; empty runs begin where the next one does.
-            Home::Runs(nodes) => match bounds.partition_point(|&bound| bound <= at) {
-                0 => false,
-                run => nodes.get(run - 1) == Some(&node),
-            },
+            Home::Runs(nodes) => nodes.get(run(at, bounds)) == Some(&node),
         }
     }
+
+    /// A node that a page at byte `at`, the array's `page`-th, may lie on; none if any will do.
+    pub(super) fn node_for(&self, at: usize, bounds: &[usize], page: usize) -> Option<u32> {
+        match self {
+            Home::FirstTouch => None,
+            Home::Node(home) => Some(*home),
+            Home::Interleave(nodes) => nodes.get(page % nodes.len().max(1)).copied(),
+            Home::Runs(nodes) => nodes.get(run(at, bounds)).copied(),
+        }
+    }
+}
+
+/// The run of byte `at`: the last that begins at or before it, as empty runs begin where the next one does.
+fn run(at: usize, bounds: &[usize]) -> usize {
+    bounds.partition_point(|&bound| bound <= at).saturating_sub(1)
 }
 
 /// Each run to its node; the distinct refusals in one sentence.

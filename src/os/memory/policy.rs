@@ -12,8 +12,10 @@ const MASK_BITS: usize = NODES + 1;
 
 const MPOL_F_ADDR: libc::c_long = 2;
 
-/// How often a move is tried while pages stay behind, and the time between: a page is passed over while another cpu has it
-/// on a list of its own, or someone else looks at it.
+/// How often a move is tried while pages stay behind, and the time between. The kernel passes over a page that something
+/// else in it holds at that moment, and one shared with a child process that has forked and not yet called exec. Under Linux
+/// 6.1, with other threads moving pages at the same time, `mbind` was also seen to leave pages behind again and again that
+/// `move_pages` took at once, so that what is left is asked for page by page.
 pub(super) const MOVES_MAX: usize = 10;
 pub(super) const MOVES_APART: Duration = Duration::from_millis(2);
 
@@ -154,6 +156,25 @@ pub(super) fn nodes_of(pages: &[usize]) -> io::Result<Vec<i32>> {
         )
     };
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(status) }
+}
+
+/// Moves each of these pages to the node beside it. What cannot be moved stays; asking again tells.
+pub(super) fn send(pages: &[usize], nodes: &[libc::c_int]) {
+    assert_eq!(pages.len(), nodes.len());
+    let mut status = vec![0; pages.len()];
+    // SAFETY: the kernel reads `pages.len()` addresses and as many nodes, and writes as many ints, all ours; a move changes
+    // no byte of a page. 0 is this process.
+    unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            0,
+            pages.len(),
+            pages.as_ptr(),
+            nodes.as_ptr(),
+            status.as_mut_ptr(),
+            Present::Move as libc::c_int,
+        )
+    };
 }
 
 /// Whether the page at `address` is in memory, asked of a call that containers allow.

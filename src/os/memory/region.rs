@@ -133,26 +133,29 @@ impl Region {
         Ok(())
     }
 
-    /// Moves what lies elsewhere to its home, then asks where up to `pages_max` pages are. The kernel passes over pages that
-    /// are busy at that moment, without a word, so what is left is tried again.
+    /// Moves what lies elsewhere to its home, then asks where up to `pages_max` pages are.
     pub(super) fn gather(&self, pages_max: usize) -> Residency {
-        let mut rounds = 0;
-        loop {
-            let refused = self.home.apply(self.address(), &self.bounds, Present::Move).err();
-            let residency = self.record(pages_max, refused.as_deref().or(self.refused()));
-            rounds += 1;
-            if refused.is_some() || residency.bytes_misplaced == 0 || rounds == MOVES_MAX {
-                return residency;
+        let refused = self.home.apply(self.address(), &self.bounds, Present::Move).err();
+        let record = || self.record(pages_max, refused.as_deref().or(self.refused()));
+        let mut residency = record();
+        for _ in 0..MOVES_MAX {
+            if refused.is_some() || residency.bytes_misplaced == 0 {
+                break;
             }
+            self.query(usize::MAX).send_home();
             thread::sleep(MOVES_APART);
+            residency = record();
         }
+        residency
     }
 
     /// Where up to `pages_max` pages are, with `refused` among the reasons.
     pub(super) fn record(&self, pages_max: usize, refused: Option<&str>) -> Residency {
-        let query =
-            Query { start: self.address(), bytes: self.bytes(), bounds: &self.bounds, home: &self.home, pages_max };
-        query.ask(refused)
+        self.query(pages_max).ask(refused)
+    }
+
+    fn query(&self, pages_max: usize) -> Query<'_> {
+        Query { start: self.address(), bytes: self.bytes(), bounds: &self.bounds, home: &self.home, pages_max }
     }
 }
 

@@ -78,16 +78,12 @@ impl Query<'_> {
     pub(super) fn ask(&self, refused: Option<&str>) -> Residency {
         let page_bytes = policy::page_bytes();
         let pages = self.bytes / page_bytes;
-        let asked = pages.min(self.pages_max);
         let mut residency = Residency {
             pages: pages as u64,
             refused: refused.map(String::from).into_iter().collect(),
             ..Residency::default()
         };
-        for first in (0..asked).step_by(BATCH) {
-            let batch = first..asked.min(first + BATCH);
-            let spaced = |i: usize| (i as u128 * pages as u128 / asked as u128) as usize * page_bytes;
-            let places: Vec<usize> = batch.map(|i| self.start + spaced(i)).collect();
+        for places in self.batches() {
             match told(&places, page_bytes) {
                 Ok(answers) => self.count(&mut residency, &places, &answers, page_bytes as u64),
                 Err(error) => {
@@ -97,6 +93,33 @@ impl Query<'_> {
             }
         }
         residency
+    }
+
+    /// The pages to ask for, spaced evenly, batch by batch.
+    fn batches(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
+        let page_bytes = policy::page_bytes();
+        let pages = self.bytes / page_bytes;
+        let asked = pages.min(self.pages_max);
+        let place = move |i| self.start + (i as u128 * pages as u128 / asked as u128) as usize * page_bytes;
+        (0..asked).step_by(BATCH).map(move |first| (first..asked.min(first + BATCH)).map(place).collect())
+    }
+
+    /// Moves the pages among them that are away from home, one by one.
+    pub(super) fn send_home(&self) {
+        let page_bytes = policy::page_bytes();
+        for places in self.batches() {
+            let Ok(answers) = told(&places, page_bytes) else { return };
+            let strays = places.iter().zip(answers).filter_map(|(&place, answer)| {
+                let (at, node) = (place - self.start, u32::try_from(answer).ok()?);
+                let away = !self.home.holds(at, self.bounds, node);
+                let home = self.home.node_for(at, self.bounds, at / page_bytes).filter(|_| away)?;
+                Some((place, libc::c_int::try_from(home).ok()?))
+            });
+            let (strays, homes): (Vec<_>, Vec<_>) = strays.unzip();
+            if !strays.is_empty() {
+                policy::send(&strays, &homes);
+            }
+        }
     }
 
     fn count(&self, residency: &mut Residency, places: &[usize], answers: &[i32], page_bytes: u64) {

@@ -19,25 +19,29 @@ pub fn stack_to(node: u32) -> Result<(), String> {
     }
     let stack = extent().map_err(|error| format!("the extent of the thread's stack is not told ({error})"))?;
     let used = used(&stack);
-    let mut strays = 0;
+    let whole = policy::apply(stack.clone(), Mode::Preferred, &[node], Present::Move);
+    // The main thread's stack is mapped only as far as it has grown.
+    whole.or_else(|_| policy::apply(used.clone(), Mode::Preferred, &[node], Present::Move))?;
     for _ in 0..MOVES_MAX {
-        let whole = policy::apply(stack.clone(), Mode::Preferred, &[node], Present::Move);
-        // The main thread's stack is mapped only as far as it has grown.
-        whole.or_else(|_| policy::apply(used.clone(), Mode::Preferred, &[node], Present::Move))?;
-        strays = elsewhere(&used, node);
-        if strays == 0 {
+        let strays = elsewhere(&used, node);
+        if strays.is_empty() {
             return Ok(());
         }
+        policy::send(&strays, &vec![node as libc::c_int; strays.len()]);
         thread::sleep(MOVES_APART);
     }
-    Err(format!("node {node}: {strays} pages of the thread's stack stay on other nodes"))
+    match elsewhere(&used, node).len() {
+        0 => Ok(()),
+        strays => Err(format!("node {node}: {strays} pages of the thread's stack stay on other nodes")),
+    }
 }
 
-/// How many pages of `stack` are known to lie on another node.
-fn elsewhere(stack: &Range<usize>, node: u32) -> usize {
+/// The pages of `stack` that are known to lie on another node.
+fn elsewhere(stack: &Range<usize>, node: u32) -> Vec<usize> {
     let pages: Vec<usize> = stack.clone().step_by(policy::page_bytes()).collect();
     let told = policy::nodes_of(&pages).unwrap_or_default();
-    told.into_iter().filter(|&told| u32::try_from(told).is_ok_and(|on| on != node)).count()
+    let strays = pages.iter().zip(told).filter(|&(_, told)| u32::try_from(told).is_ok_and(|on| on != node));
+    strays.map(|(&page, _)| page).collect()
 }
 
 /// The part from this call's own frame up: stacks grow downwards.
