@@ -7,5 +7,6 @@ pub mod clock;
 pub mod host;
 pub mod hwloc;
 pub mod mapped_file;
+pub mod markers;
 pub mod memory;
 pub mod signals;

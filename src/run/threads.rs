@@ -7,6 +7,7 @@ use crate::{
     error::Result,
     method::Method,
     objective::Linear,
+    os::markers,
     placement::team,
     store::{Replica, View},
     sync::Gate,
@@ -37,6 +38,7 @@ pub fn run<D: Matrix, R: Replica, M: Method>(
             run.window(worker, epoch, index)
         });
     });
+    markers::end();
     run.end()
 }
 
@@ -53,6 +55,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let x = replica.view(&mut open);
         let mut ahead = window.iter().flat_map(|bucket| bucket.range().map(|i| (bucket.part, i))).skip(AHEAD);
         let (mut pace, mut since) = (self.pace(epoch, skipped, buckets.len()), PACED);
+        markers::start();
         for (k, bucket) in window.iter().enumerate() {
             if since >= PACED {
                 since = 0;
@@ -83,5 +86,6 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             let pace = self.pace(epoch, buckets.len().saturating_sub(1), buckets.len());
             self.settle(&x, hands, &pace, true);
         }
+        markers::stop();
     }
 }
