@@ -10,6 +10,7 @@ mod cpulist;
 mod export;
 mod generate;
 mod golden;
+mod guest;
 mod inspect;
 mod loss;
 mod mapped;
