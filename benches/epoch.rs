@@ -6,16 +6,17 @@
 //! and has no reason to be faster than the last. Figures are the median of `PASSES` epochs, whose spread is printed.
 
 use farrow::{
-    config::{Count, Every, ExchangeKind, Granularity, MethodKind, OrderKind, Setup, StepKind},
+    config::{Count, Every, ExchangeKind, Granularity, MethodKind, OrderKind, Setup, StepKind, Workers},
     data::{
         Data,
         generate::SparseSpec,
         matrix::{Matrix, Row, Sparse},
     },
+    layout::Slots,
     loss::Loss,
     os::{affinity, clock::Stopwatch},
     placement::plan,
-    shard::{self, Deal, Part},
+    shard::{self, Deal, Marks, Part},
     solve::{Start, solve},
     store::{Plain, Replica, View},
     topology::Topology,
@@ -104,8 +105,14 @@ fn main() {
     println!("{rows} rows like RCV1; million entries a second, median (slowest to fastest) of {PASSES} epochs");
     let input = data(rows);
     let labels = input.source.labels().expect("generated");
-    let deal = Deal::new(&*input.source, 1).expect("generated");
-    bounds(&shard::rows::<Sparse>(&*input.source, &deal, 0, false, &labels, None).expect("generated"));
+    let setup =
+        Setup { workers: Workers { count: Count::Exactly(1), ..Setup::default().workers }, ..Setup::default() };
+    let alone = plan(&topology, &setup).expect("a plan for this host");
+    let deal = Deal::new(&*input.source, &alone).expect("generated");
+    let slots = Slots::plain(input.source.shape().columns, false);
+    let marks = Marks { labels: &labels, weights: None };
+    let site = alone.site(&alone.shards[0].home);
+    bounds(&shard::rows::<Sparse>(&*input.source, &deal, 0, &slots, marks, &site).expect("generated"));
     for workers in
         [1, 2, most].into_iter().filter(|&workers| workers <= most).collect::<std::collections::BTreeSet<_>>()
     {

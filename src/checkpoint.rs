@@ -14,8 +14,8 @@ mod form;
 pub struct Checkpoint {
     /// What must be the same for it to be taken up: a digest of data shape, problem and method (see `solve`).
     pub identity: String,
-    /// The store as it is (x for `hogwild`, u for `dual`, the margins for `bcd`), in the scale it is solved in, and last the
-    /// constant that `hogwild` keeps outside it.
+    /// The store (x for `hogwild` and u for `dual`, by column whatever the layout, the margins for `bcd`), in the scale it is
+    /// solved in, and last the constant that `hogwild` keeps outside it.
     pub parameters: Vec<f64>,
     /// The method's own state: dual variables for `dual`, coefficients for `bcd`, empty for `hogwild`.
     pub state: Vec<f64>,

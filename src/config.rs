@@ -14,6 +14,7 @@ mod conflict;
 mod entry;
 mod keys;
 mod location;
+mod memory;
 mod method;
 mod nodes;
 mod parameters;
@@ -23,6 +24,7 @@ mod workers;
 mod write;
 
 pub use location::{Kind, Location, Selection, Step};
+pub use memory::{DataMemory, DataPlacement, HugePages, Layout, ParameterMemory};
 pub use method::{MethodKind, OrderKind, Runner, StepKind, Stop};
 pub use parameters::{CellKind, Every, ExchangeKind, Granularity, MergeKind, Parameters};
 pub use problem::{ClassWeight, Constraint, L2, Normalize, Problem};
@@ -40,6 +42,8 @@ pub struct Setup {
     pub workers: Workers,
     /// `[parameters]`.
     pub parameters: Parameters,
+    /// `[data]`.
+    pub data: DataPlacement,
     /// `[method]`.
     pub method: MethodKind,
     /// `[step]`; `None` is the method's own choice.
@@ -70,7 +74,14 @@ impl Default for Setup {
             },
             virtual_nodes: 0,
             workers: Workers { count: Count::Cores, order: WorkerOrder::Compact, smt: Smt::Last, pin: Pin::Cpu },
-            parameters: Parameters { replicas: None, merge: MergeKind::Lossy, cell: CellKind::F64 },
+            parameters: Parameters {
+                replicas: None,
+                memory: ParameterMemory::Local,
+                merge: MergeKind::Lossy,
+                cell: CellKind::F64,
+                layout: Layout::Plain,
+            },
+            data: DataPlacement { memory: DataMemory::Shard, huge_pages: HugePages::Transparent },
             method: MethodKind::Auto,
             step: None,
             order: OrderKind::Auto,

@@ -104,6 +104,10 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// As [`Source::take`].
     fn labels(&self) -> Result<Vec<f64>>;
+    /// Bytes of memory that blocks not taken yet hold.
+    fn held_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// A named data set with optional weights.

@@ -22,7 +22,7 @@
 //! > [`Shards`](shard::Shards) → workers → [`Sample`](trace::Sample)s → report
 //!
 //! Read in this order: [`config`] (what can be asked), [`topology`] and [`placement`] (where things go), [`data`] and
-//! [`shard`] (rows on their workers), [`objective`], [`loss`] and [`prox`] (what is minimised), [`sync`] and [`store`]
+//! [`shard`] (rows on their workers, coordinates in their slots: [`layout`]), [`objective`], [`loss`] and [`prox`] (what is minimised), [`sync`] and [`store`]
 //! (how two writes meet), [`method`] (one file a paper), [`step`], [`order`], [`exchange`], then [`run`] (one worker loop,
 //! two runners) and [`solve`] (where settings become types). [`os`] is the kernel interface; [`trace`], [`report`],
 //! [`model`], [`checkpoint`] are what a run leaves behind.
@@ -73,6 +73,12 @@
 //!   ascent 3.4 times the epochs.
 //! * Replicas of `dual` and `bcd` are summed with CoCoA+'s σ′ = the number of replicas from the start; workers that share a
 //!   replica start at σ′ = 1, and double it when the objective that must ascend does not.
+//! * With `data.memory = "replicate"` an epoch is still n visits, of all nodes together, each of which goes on where it was
+//!   in an order of its own; DimmWitted's epoch has every node visit all rows.
+//! * `parameters.layout` renumbers columns when rows are copied; the update loop knows nothing of it ([`layout`]).
+//! * Memory is bound to nodes strictly, so that page caches give way and balancing leaves it alone; what does not fit is
+//!   refused beforehand, since a strict binding that meets a full node ends the process ([`os::memory`],
+//!   [`placement::costs`]). Thread stacks only prefer their node.
 //! * Data values are kept as f32, sums and parameters as f64: 8 bytes an entry.
 
 #[cfg(doctest)]
@@ -85,6 +91,7 @@ pub mod cpulist;
 pub mod data;
 pub mod error;
 pub mod exchange;
+pub mod layout;
 pub mod loss;
 pub mod method;
 pub mod model;

@@ -20,8 +20,8 @@ pub struct Pace {
     pub amplify: f64,
 }
 
-/// One method. An update is a read, then a write; a runner may let other workers write in between.
-pub trait Method: Send + Sync {
+/// One method, small enough that each worker has a copy of its own. An update is a read, then a write; a runner may let other workers write in between.
+pub trait Method: Clone + Send + Sync {
     /// What a worker keeps to itself.
     type Local: Send + Default;
     /// What a read leaves for its write.

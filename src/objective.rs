@@ -5,9 +5,11 @@
 
 use crate::{
     data::matrix::{Matrix, Row},
+    layout::Slots,
     loss::Loss,
     prox::Prox,
 };
+use std::sync::Arc;
 
 pub mod certificate;
 
@@ -22,6 +24,8 @@ pub struct Frame {
     pub rows: usize,
     /// d, counting a column of ones where one was added.
     pub columns: usize,
+    /// Where each column stands in the store, for the methods that go by rows.
+    pub slots: Arc<Slots>,
     /// W.
     pub total_weight: f64,
     /// The column of ones that no regulariser touches (`bcd` with an intercept).

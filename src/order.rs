@@ -1,7 +1,10 @@
 //! Which line next. Lines are dealt in buckets, runs of consecutive lines of one part, because the order in which rows
 //! are visited costs more than anything else a sparse solver does: memory is fetched ahead inside a bucket, not between.
 
-use crate::config::OrderKind;
+use crate::{
+    config::OrderKind,
+    os::memory::{Pages, Residency, Site},
+};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::Range;
@@ -27,21 +30,32 @@ impl Bucket {
 /// One worker's order: the buckets of its shard, shuffled alike by all workers of the shard and dealt among them.
 ///
 /// Dealing anew every epoch is SySCD's dynamic partition: which rows meet in one replica changes from epoch to epoch.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Order {
-    file: Vec<Bucket>,
-    shuffled: Vec<Bucket>,
+    file: Pages<Bucket>,
+    shuffled: Pages<Bucket>,
     shuffle: bool,
     seed: u64,
-    /// The epoch that `shuffled` belongs to.
+    /// The pass over all buckets that `shuffled` belongs to.
     current: Option<u64>,
+    /// Which copy of the data this is, of how many.
+    copy: (usize, usize),
     /// This worker's rank among the workers of the shard, and their number.
     seat: (usize, usize),
 }
 
 impl Order {
-    /// The order of the worker of rank `seat.0` of `seat.1` over `parts`, given as (part, number of lines).
-    pub fn new(kind: OrderKind, parts: &[(usize, usize)], seat: (usize, usize), seed: u64) -> Self {
+    /// The order of the worker of rank `seat.0` of `seat.1` over `parts`, given as (part, number of lines). Where every shard
+    /// has all rows, `copy` says which shard of how many this is: it then goes through the rows in an order of its own,
+    /// and an epoch, in which all shards together visit n rows, is that part of its way. The order lies at `site`.
+    pub fn new(
+        kind: OrderKind,
+        parts: &[(usize, usize)],
+        seat: (usize, usize),
+        seed: u64,
+        copy: Option<(usize, usize)>,
+        site: &Site,
+    ) -> Self {
         let (rows, shuffle) = match kind {
             OrderKind::Buckets { rows } => (rows, true),
             OrderKind::Rows => (1, true),
@@ -59,24 +73,39 @@ impl Order {
                 })
             })
             .collect();
-        Order { shuffled: file.clone(), file, shuffle, seed, current: None, seat }
+        let copy = copy.unwrap_or((0, 1));
+        let seed = seed ^ (copy.0 as u64).wrapping_mul(0xA076_1D64_78BD_642F);
+        let kept = || Pages::filled(file.len(), site, |i| file[i]);
+        Order { shuffled: kept(), file: kept(), shuffle, seed, current: None, copy, seat }
+    }
+
+    /// Where it lies.
+    pub fn residency(&self, pages_max: usize) -> Residency {
+        let mut all = self.file.settle(pages_max);
+        all.add(&self.shuffled.settle(pages_max));
+        all
     }
 
     /// The worker's buckets in epoch `epoch`. The same for the same seed and epoch, whatever came before.
     pub fn epoch(&mut self, epoch: u64) -> &[Bucket] {
-        if self.shuffle && self.current != Some(epoch) {
-            self.current = Some(epoch);
+        let (copy, copies) = self.copy;
+        // Shards are at different places of their ways, so that an epoch's visits add up to n.
+        let (pass, slice) = (epoch / copies as u64, (epoch % copies as u64) as usize);
+        let slice = (slice + copy) % copies;
+        if self.shuffle && self.current != Some(pass) {
+            self.current = Some(pass);
             self.shuffled.copy_from_slice(&self.file);
             let mut random =
-                Xoshiro256PlusPlus::seed_from_u64(self.seed ^ epoch.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                Xoshiro256PlusPlus::seed_from_u64(self.seed ^ pass.wrapping_mul(0x9E37_79B9_7F4A_7C15));
             // Fisher–Yates, spelled out: the permutation is part of what a seed promises.
             for last in (1..self.shuffled.len()).rev() {
                 self.shuffled.swap(last, random.random_range(0..=last));
             }
         }
         let (rank, workers) = self.seat;
+        let (place, places) = (slice * workers + rank, copies * workers);
         let count = self.shuffled.len();
-        &self.shuffled[count * rank / workers..count * (rank + 1) / workers]
+        &self.shuffled[count * place / places..count * (place + 1) / places]
     }
 }
 
@@ -98,7 +127,7 @@ mod tests {
             for epoch in 0..3 {
                 let mut seen = Vec::new();
                 for rank in 0..3 {
-                    seen.extend(lines(&mut Order::new(kind, &parts, (rank, 3), 9), epoch));
+                    seen.extend(lines(&mut Order::new(kind, &parts, (rank, 3), 9, None, &Site::default()), epoch));
                 }
                 seen.sort_unstable();
                 assert_eq!(seen, every, "{kind:?} epoch {epoch}");
@@ -109,11 +138,39 @@ mod tests {
     #[test]
     fn a_seed_fixes_the_order_of_an_epoch_whatever_came_before() {
         let (mut a, mut b) = (
-            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3),
-            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3),
+            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3, None, &Site::default()),
+            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3, None, &Site::default()),
         );
         lines(&mut a, 0);
         assert_eq!(lines(&mut a, 4), lines(&mut b, 4));
         assert_ne!(lines(&mut a, 4), lines(&mut b, 5));
+    }
+
+    #[test]
+    fn with_a_copy_of_the_rows_a_shard_visits_each_once_in_as_many_epochs_as_there_are_copies() {
+        let parts = [(0, 30), (1, 31)];
+        let mut every: Vec<(u32, usize)> = (0..30).map(|i| (0, i)).chain((0..31).map(|i| (1, i))).collect();
+        every.sort_unstable();
+        let visited = |shard: usize, epochs: std::ops::Range<u64>| {
+            let mut seen = Vec::new();
+            for epoch in epochs {
+                for rank in 0..2 {
+                    let copy = Some((shard, 3));
+                    seen.extend(lines(
+                        &mut Order::new(OrderKind::Rows, &parts, (rank, 2), 9, copy, &Site::default()),
+                        epoch,
+                    ));
+                }
+            }
+            seen
+        };
+        for shard in 0..3 {
+            let mut seen = visited(shard, 3..6);
+            seen.sort_unstable();
+            assert_eq!(seen, every);
+        }
+        assert_ne!(visited(0, 0..1), visited(1, 0..1), "each shard has an order of its own");
+        let together: usize = (0..3).map(|shard| visited(shard, 1..2).len()).sum();
+        assert_eq!(together, 61, "an epoch is n visits of all shards together");
     }
 }

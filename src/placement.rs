@@ -4,9 +4,12 @@
 //! Three steps, a file each: which cpus (`cpus.rs`, on the order that `order.rs` hands them out in), who shares a
 //! replica and a shard (`groups.rs`), and what a person should know before running it (`warnings.rs`).
 
+pub mod actual;
+pub mod costs;
 mod cpus;
 mod describe;
 mod groups;
+mod homes;
 pub mod location;
 mod order;
 pub mod team;
@@ -15,10 +18,12 @@ mod warnings;
 pub use groups::default_granularity;
 
 use crate::{
-    config::{Pin, Setup},
+    config::{DataMemory, HugePages, Pin, Setup},
     error::{Error, Result},
+    os::memory::{Home, Site},
     topology::Topology,
 };
+use homes::Homes;
 use serde::Serialize;
 
 /// How a figure was got. Every figure that reaches a person carries one.
@@ -50,6 +55,8 @@ pub struct WorkerPlan {
     pub replica: usize,
     /// Index into [`Plan::shards`].
     pub shard: usize,
+    /// Where what it alone writes lies: its order of rows, its sums, its counters.
+    pub home: Home,
 }
 
 /// One replica of the parameters.
@@ -59,15 +66,20 @@ pub struct ReplicaPlan {
     pub node: Option<usize>,
     /// The workers that write it, ascending.
     pub workers: Vec<usize>,
+    /// Where its pages are to lie.
+    pub home: Home,
 }
 
-/// One shard of the data: a run of rows proportional to the number of its workers.
+/// One shard of the data: a run of rows proportional to the number of its workers; or all rows, where the data are
+/// replicated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ShardPlan {
     /// The node where it lives.
     pub node: Option<usize>,
     /// The workers that read it, ascending and contiguous.
     pub workers: Vec<usize>,
+    /// Where the pages of its rows, and of what the method keeps for each of them, are to lie.
+    pub home: Home,
 }
 
 /// A complete placement. Plan, seed and data determine an interleaved run to the bit.
@@ -83,11 +95,15 @@ pub struct Plan {
     pub shards: Vec<ShardPlan>,
     /// How the replicas were grouped.
     pub granularity: crate::config::Granularity,
+    /// Whether every shard holds all rows.
+    pub replicated: bool,
+    /// Whether large arrays ask for huge pages.
+    pub huge_pages: bool,
     /// What a person should know before running it.
     pub warnings: Vec<String>,
 }
 
-/// Resolves `[workers]` and `[parameters] replicas` of the settings against a machine.
+/// Resolves `[workers]`, `[parameters]` and `[data]` of the settings against a machine.
 ///
 /// Workers of one node have consecutive numbers, and so have those of one L3 group within it: a shard is a run of
 /// workers. A list of cpus keeps its order within each node.
@@ -103,8 +119,13 @@ pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
     let mut chosen = cpus::chosen(topology, &setup.workers)?;
     groups::number(topology, &mut chosen);
     let mut warnings = Vec::new();
-    let grouped = groups::group(topology, &chosen, &setup.parameters, &mut warnings);
+    let mut grouped = groups::group(topology, &chosen, &setup.parameters, &mut warnings);
+    let homes = Homes::new(topology, setup, &chosen)?;
+    grouped.replicas.iter_mut().for_each(|replica| replica.home = homes.of_replica(replica));
+    grouped.shards.iter_mut().for_each(|shard| shard.home = homes.of_shard(shard));
     warnings::add(topology, setup, &chosen, &grouped, &mut warnings);
+    warnings.extend(warnings::balancing(topology, &grouped.replicas, &grouped.shards));
+    warnings.extend(homes.warning(&grouped.shards));
     let worker = |(number, &place): (usize, &usize)| {
         let cpu = &topology.cpus[place];
         WorkerPlan {
@@ -115,6 +136,7 @@ pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
             node: cpu.node,
             replica: grouped.replica_of[number],
             shard: grouped.shard_of[number],
+            home: homes.of_worker(number),
         }
     };
     Ok(Plan {
@@ -123,8 +145,31 @@ pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
         granularity: grouped.granularity,
         replicas: grouped.replicas,
         shards: grouped.shards,
+        replicated: setup.data.memory == DataMemory::Replicate,
+        huge_pages: setup.data.huge_pages == HugePages::Transparent,
         warnings,
     })
+}
+
+impl Plan {
+    /// How an array that is to lie at `home` asks for its memory.
+    pub fn site(&self, home: &Home) -> Site {
+        Site { home: home.clone(), huge_pages: self.huge_pages }
+    }
+
+    /// In equal runs, one a worker, each where that worker's own arrays lie.
+    pub fn in_runs(&self) -> Home {
+        let node = |worker: &WorkerPlan| match worker.home {
+            Home::Node(node) => Some(node),
+            _ => None,
+        };
+        self.workers.iter().map(node).collect::<Option<_>>().map_or(Home::FirstTouch, Home::Runs)
+    }
+
+    /// How often the data are in memory.
+    pub fn copies(&self) -> usize {
+        if self.replicated { self.shards.len() } else { 1 }
+    }
 }
 
 /// `virtual_nodes` is carried out on the topology; a plan on one that was not cut would ignore the setting.

@@ -8,11 +8,13 @@ use crate::{
 use std::path::Path;
 
 mod json;
+mod placement;
 mod progress;
 mod table;
 mod verdict;
 
 pub use json::json;
+pub use placement::placement_table;
 pub use progress::{TimeLeft, time_left};
 pub use table::{plan_table, table, waits_table};
 pub use verdict::{verdict_json, verdict_table};

@@ -11,7 +11,12 @@ use crate::{
     method::{Method, Pace},
     objective::certificate::Totals,
     order::{Bucket, Order},
-    os::clock::Stopwatch,
+    os::{
+        clock::Stopwatch,
+        memory::{Apart, Pages},
+    },
+    placement::actual::Actual,
+    shard::Part,
     store::{Replica, View},
     sync::{Flag, Gate, SharedF64, Slot},
     trace::{CertificateKind, Observer, Sample, StopReason},
@@ -26,20 +31,23 @@ mod decide;
 mod evaluate;
 mod exchanging;
 pub mod interleaved;
+mod residency;
 mod snapshot;
 mod task;
 pub mod threads;
 
-pub use task::{Form, Limits, Task};
+pub use task::{Facts, Form, Limits, Task};
 
-/// One worker.
-struct Seat<L> {
+/// One worker, in pages of its own on its node.
+struct Seat<'a, D, L> {
     order: Order,
     hands: Hands<L>,
+    /// All parts: which of them are its shard's, the order knows.
+    parts: Pages<&'a Part<D>>,
 }
 
 /// Where a seat stands; empty until its worker sits down.
-type Chair<L> = Mutex<Option<Seat<L>>>;
+type Chair<'a, D, L> = Mutex<Option<Apart<Seat<'a, D, L>>>>;
 
 /// What a worker changes as it goes.
 struct Hands<L> {
@@ -78,6 +86,8 @@ struct Ledger<'a> {
     totals: Totals,
     verdict: Verdict,
     error: Option<Error>,
+    actual: Actual,
+    warnings: Vec<String>,
 }
 
 /// What the workers do next.
@@ -90,18 +100,18 @@ enum Verdict {
 }
 
 /// A run in progress.
-pub struct Run<'a, D, R, M: Method> {
+pub struct Run<'a, D: Matrix, R, M: Method> {
     task: Task<'a, D, R, M>,
     windows: usize,
-    seats: Vec<CachePadded<Chair<M::Local>>>,
+    seats: Vec<CachePadded<Chair<'a, D, M::Local>>>,
     sheets: Vec<evaluate::Sheet>,
-    agreed: Vec<RwLock<Vec<f64>>>,
+    agreed: Vec<RwLock<Pages<f64>>>,
     /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
     spread: Vec<CachePadded<SharedF64>>,
     /// Each worker's private scalar.
     constants: Vec<CachePadded<SharedF64>>,
     /// φ′ of every margin, when going by columns.
-    slopes: Vec<SharedF64>,
+    slopes: Pages<SharedF64>,
     /// Factors that make dual variables feasible: for the positive, for the negative, for all.
     balance: [SharedF64; 3],
     pace_damping: SharedF64,
@@ -131,6 +141,10 @@ pub struct Ended {
     pub updates: u64,
     /// What each worker waited for.
     pub waits: Vec<Waits>,
+    /// Where threads and pages were when the run began.
+    pub actual: Actual,
+    /// What a person should know.
+    pub warnings: Vec<String>,
 }
 
 /// What one worker waited for.
@@ -177,7 +191,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
     ) -> Self {
         let workers = task.plan.workers.len();
         let width = task.width();
-        let lines: usize = task.shards.parts.iter().map(|part| part.matrix.rows()).sum();
+        let lines = task.shards.lines();
         let row_nonzeros = task.shards.nonzeros() as f64 / lines.max(1) as f64;
         let each = (lines as f64 / workers as f64).ceil();
         let windows = match task.replicas.len() {
@@ -191,17 +205,18 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         let damping = from.map_or(task.replicas.len() as f64, |from| from.damping);
         let margins = if task.form == Form::Columns { width } else { 0 };
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
-        Run {
+        let near = |worker: usize| task.plan.site(&task.plan.workers[worker].home);
+        let mut run = Run {
             windows,
             seats: (0..workers).map(|_| CachePadded::new(Mutex::new(None))).collect(),
-            sheets: (0..workers).map(|_| evaluate::Sheet::default()).collect(),
+            sheets: Vec::new(),
             agreed: (0..workers)
-                .map(|worker| RwLock::new(vec![0.0; share(width, worker, workers).len()]))
+                .map(|worker| RwLock::new(Pages::placed(share(width, worker, workers).len(), &near(worker))))
                 .collect(),
             spread: padded(),
             constants: (0..workers).map(|_| CachePadded::new(SharedF64::new(task.constant))).collect(),
             gate_seconds: padded(),
-            slopes: (0..margins).map(|_| SharedF64::new(0.0)).collect(),
+            slopes: Pages::placed(margins, &task.plan.site(&task.plan.in_runs())),
             balance: [SharedF64::new(1.0), SharedF64::new(1.0), SharedF64::new(1.0)],
             pace_damping: SharedF64::new(damping),
             halt: Flag::default(),
@@ -224,9 +239,24 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 totals: Totals::default(),
                 verdict: Verdict::Go,
                 error: None,
+                actual: Actual::default(),
+                warnings: Vec::new(),
             }),
             task,
-        }
+        };
+        run.sheets = (0..workers).map(|worker| run.sheet(worker)).collect();
+        run
+    }
+
+    fn sheet(&self, worker: usize) -> evaluate::Sheet {
+        let plan = self.task.plan;
+        let judged = self.task.shards.judged(worker, self.workers());
+        let lines = if self.task.form == Form::Primal && self.keeps_alpha() {
+            judged.into_iter().map(|(_, lines)| lines.len()).sum()
+        } else {
+            0
+        };
+        evaluate::Sheet::new(self.task.width(), lines, &plan.site(&plan.workers[worker].home))
     }
 
     fn workers(&self) -> usize {
@@ -242,13 +272,16 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             (rank, workers.len())
         };
         let shard = &task.plan.shards[place.shard].workers;
+        let copy = task.plan.replicated.then_some((place.shard, task.plan.shards.len()));
         let parts: Vec<_> = shard.iter().map(|&part| (part, task.shards.parts[part].matrix.rows())).collect();
         let mut local = M::Local::default();
         if let Some(private) = M::private(&mut local) {
             *private = self.constants[worker].read();
         }
-        *self.seats[worker].lock().expect(PANICKED) = Some(Seat {
-            order: Order::new(task.order, &parts, rank_in(shard), task.seed),
+        let site = task.plan.site(&place.home);
+        let seat = Seat {
+            order: Order::new(task.order, &parts, rank_in(shard), task.seed, copy, &site),
+            parts: Pages::filled(task.shards.parts.len(), &site, |part| &*task.shards.parts[part]),
             hands: Hands {
                 local,
                 updates: 0,
@@ -256,13 +289,20 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 unsettled: 0,
                 rank: rank_in(&task.plan.replicas[place.replica].workers),
             },
-        });
+        };
+        *self.seats[worker].lock().expect(PANICKED) = Some(Apart::new(seat, &site));
+        self.sheets[worker].populate();
+        let agreed = self.agreed[worker].read().expect(PANICKED);
+        // Where pages cannot be taken now, the first write does it.
+        let _ = agreed.populate(0..agreed.len());
+        let _ = self.slopes.populate(share(self.slopes.len(), worker, self.workers()));
     }
 
     /// All of a run, from the first epoch on.
     fn drive(&self, crew: &Crew<'_>, window: impl Fn(&Self, u64, usize)) {
-        crew.phase(|worker| self.sit(worker), || self.start());
+        crew.phase(|worker| self.sit(worker), || ());
         self.agree(crew);
+        crew.phase(|_| (), || self.start());
         if self.task.certificate == CertificateKind::ProxGradient {
             self.judge_zero(crew);
         }
@@ -310,14 +350,14 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
 
     /// Sweeps the worker's slice of its replica if that is due, or if `flush`.
     #[inline]
-    fn settle<V: View>(&self, x: &V, hands: &mut Hands<M::Local>, pace: &Pace, flush: bool) {
-        let Some(every) = self.task.method.settle_every() else {
+    fn settle<V: View>(&self, method: &M, x: &V, hands: &mut Hands<M::Local>, pace: &Pace, flush: bool) {
+        let Some(every) = method.settle_every() else {
             return;
         };
         let (rank, workers) = hands.rank;
         let updates = hands.unsettled * workers as u64;
         if updates >= every || (flush && updates > 0) {
-            self.task.method.settle(x, share(x.len(), rank, workers), updates, pace);
+            method.settle(x, share(x.len(), rank, workers), updates, pace);
             hands.unsettled = 0;
         }
     }
@@ -369,6 +409,8 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             samples: ledger.samples,
             updates,
             waits,
+            actual: ledger.actual,
+            warnings: ledger.warnings,
         })
     }
 
@@ -385,7 +427,8 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
 
     /// Updates of this process, all workers.
     fn updates(&self) -> u64 {
-        let of = |seat: &Chair<M::Local>| seat.lock().expect(PANICKED).as_ref().map_or(0, |s| s.hands.updates);
+        let of =
+            |seat: &Chair<'_, D, M::Local>| seat.lock().expect(PANICKED).as_ref().map_or(0, |s| s.hands.updates);
         self.seats.iter().map(|seat| of(seat)).sum()
     }
 

@@ -13,12 +13,12 @@ use crate::{
     method::{Bcd, Dual, Hogwild, Method},
     model::Model,
     objective::{Frame, certificate},
-    os::{affinity::Binding, clock::Stopwatch},
-    placement::{Label, Plan},
-    run::{Ended, Form, Limits, Task, Waits, interleaved, threads},
+    os::clock::Stopwatch,
+    placement::{Label, Plan, actual::Actual, team::Standing},
+    run::{Ended, Facts, Form, Limits, Task, Waits, interleaved, threads},
     store::{Plain, Replica, Shared},
     sync::{Locked, Lossless, Lossy, SharedF32, SharedF64},
-    trace::{Begun, CertificateKind, Observer, Sample, StopReason},
+    trace::{CertificateKind, Observer, Sample, StopReason},
 };
 
 mod auto;
@@ -27,6 +27,9 @@ mod labels;
 mod memory;
 mod place;
 mod search;
+mod verify;
+
+pub use verify::{Verified, verify};
 
 /// Where a run starts, and who may stop it.
 #[derive(Default)]
@@ -37,6 +40,8 @@ pub struct Start<'a> {
     pub resume: Option<Checkpoint>,
     /// Asked now and then by every worker, and at every epoch's end: whether to stop at the next sample.
     pub interrupted: Option<&'a (dyn Fn() -> bool + Sync)>,
+    /// How many pages of each array the kernel is asked for when all is placed; `None` for a share of them.
+    pub pages_max: Option<usize>,
 }
 
 /// Seconds by phase.
@@ -87,8 +92,8 @@ pub struct Outcome {
     pub shape: Shape,
     /// How the figures were got.
     pub label: Label,
-    /// What each worker's thread was bound to: requested and actual.
-    pub placed: Vec<Binding>,
+    /// Where threads and pages were when the run began.
+    pub placed: Actual,
     /// What a person should know.
     pub warnings: Vec<String>,
     /// The state at the end, for `--checkpoint`.
@@ -117,7 +122,10 @@ pub fn solve(
     }
     let choice = auto::choose(setup, &shape)?;
     let fit = Fit { setup, plan, shape, choice };
-    fit.check_memory()?;
+    let costs = fit.costs(&*data.source, data.weights.is_some());
+    let room = fit.room(&*data.source, &costs);
+    observer.costs(&costs, &room)?;
+    fit.check_memory(&costs, &room)?;
     if shape.dense {
         fit.with_data::<Dense>(data, start, observer)
     } else {
@@ -140,7 +148,7 @@ struct Placed<'a, D> {
     column_scale: Vec<f64>,
     template: Model,
     identity: String,
-    bound: Vec<Binding>,
+    standings: Vec<Standing>,
     seconds: f64,
     start: Start<'a>,
 }
@@ -207,7 +215,8 @@ impl Fit<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
         let form = self.form();
-        let width = if form == Form::Columns { placed.frame.rows } else { placed.frame.columns };
+        let frame = &placed.frame;
+        let width = if form == Form::Columns { frame.rows } else { frame.slots.width() };
         let mut clock = Stopwatch::start();
         let replicas = self.replicas::<R>(width);
         let seconds_place = placed.seconds + clock.lap();
@@ -223,6 +232,8 @@ impl Fit<'_> {
             method,
             form,
             plan: self.plan,
+            standings: &placed.standings,
+            facts: self.facts(&placed),
             order: self.order(),
             exchange: Exchange::new(exchange),
             step,
@@ -237,14 +248,6 @@ impl Fit<'_> {
             interrupted,
         };
         let certificate = task.certificate;
-        let warnings = self.warnings(&placed);
-        observer.begun(&Begun {
-            method: self.choice.method.name(),
-            why: &self.choice.why,
-            shape: self.shape,
-            actual: &placed.bound,
-            warnings: &warnings,
-        })?;
         let ended = match self.setup.runner {
             Runner::Threads => threads::run(task, from, observer)?,
             Runner::Interleaved => interleaved::run(task, from, observer)?,
@@ -256,16 +259,15 @@ impl Fit<'_> {
             evaluate: ended.seconds.1,
         };
         let nonzeros = placed.shards.nonzeros() as f64 * ended.updates as f64 / self.lines(form) as f64;
-        Ok(self.outcome(ended, seconds, certificate, nonzeros, placed, step.map(|step| step.initial)))
+        Ok(self.outcome(ended, seconds, certificate, nonzeros, step.map(|step| step.initial)))
     }
 
-    fn outcome<D>(
+    fn outcome(
         &self,
         ended: Ended,
         seconds: Seconds,
         certificate: CertificateKind,
         nonzeros: f64,
-        placed: Placed<'_, D>,
         step_initial: Option<f64>,
     ) -> Outcome {
         let last = ended.samples.last().or(ended.checkpoint.last.as_ref());
@@ -286,8 +288,8 @@ impl Fit<'_> {
             why: self.choice.why.clone(),
             shape: self.shape,
             label: self.plan.label,
-            warnings: self.warnings(&placed),
-            placed: placed.bound,
+            warnings: ended.warnings,
+            placed: ended.actual,
             samples: ended.samples,
             model: ended.model,
             checkpoint: ended.checkpoint,
@@ -296,17 +298,23 @@ impl Fit<'_> {
         }
     }
 
-    /// What the kernel refused, and what of the start could not be used.
-    fn warnings<D>(&self, placed: &Placed<'_, D>) -> Vec<String> {
-        let refused = placed.bound.iter().enumerate().filter_map(|(worker, binding)| {
-            binding.reason.as_ref().map(|reason| format!("worker {worker} is not where the plan puts it: {reason}"))
-        });
+    /// What is known of the run before it begins. Of each array a share of the pages is looked up, so that all of them
+    /// together take some ten milliseconds.
+    fn facts<D>(&self, placed: &Placed<'_, D>) -> Facts<'_> {
+        const PAGES: usize = 1 << 16;
+        let arrays = 12 * self.plan.workers.len() + self.plan.replicas.len();
         let dropped =
             placed.start.warm.iter().filter(|warm| warm.intercept != 0.0 && !self.setup.problem.intercept);
         let dropped = dropped.map(|warm| {
             format!("the model to start from has an intercept, {}, and this problem has none", warm.intercept)
         });
-        refused.chain(dropped).collect()
+        Facts {
+            method: self.choice.method.name(),
+            why: &self.choice.why,
+            shape: self.shape,
+            warnings: dropped.collect(),
+            pages_max: placed.start.pages_max.unwrap_or((PAGES / arrays).max(16)),
+        }
     }
 
     fn form(&self) -> Form {

@@ -2,6 +2,7 @@
 //! the master, for `replicas = "machine"`), seen by a worker through a [`View`].
 
 use crate::data::matrix::{Row, SparseRow};
+use crate::os::memory::{Residency, Site};
 use crate::sync::{Held, Merge, Slot};
 use std::{marker::PhantomData, ops::Range};
 
@@ -44,8 +45,16 @@ pub trait Replica: Send + Sync + Sized + 'static {
         Self: 'a;
     /// Whether updates must run from read to write without another in between.
     const HOLDS: bool;
-    /// `len` zeros, touched first by the calling thread.
-    fn zeros(len: usize) -> Self;
+    /// `len` zeros whose pages are to lie at `site`; none is touched.
+    fn placed(len: usize, site: &Site) -> Self;
+    /// `len` zeros, each page where the thread runs that writes it first.
+    fn zeros(len: usize) -> Self {
+        Self::placed(len, &Site::default())
+    }
+    /// Touches the pages of the coordinates in `range`. Several threads may do so at once.
+    fn populate(&self, range: Range<usize>);
+    /// Where its pages lie, at most `pages_max` of them asked.
+    fn residency(&self, pages_max: usize) -> Residency;
     /// Opens the replica.
     fn open(&self) -> Self::Open<'_>;
     /// The window of an open replica.

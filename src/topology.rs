@@ -101,6 +101,10 @@ pub struct Topology {
     pub distance: Option<Vec<Vec<u64>>>,
     /// The cgroup's cpu quota in cpus, if there is one.
     pub quota_cpus: Option<f64>,
+    /// True if the kernel moves pages that are not bound to the nodes that use them (automatic NUMA balancing); false in
+    /// files of older versions.
+    #[serde(default)]
+    pub balancing: bool,
     /// True if the nodes were made by cutting one ([`Topology::with_virtual_nodes`]): no traffic between them is remote.
     pub virtual_nodes: bool,
 }

@@ -1,6 +1,12 @@
 //! What a run leaves behind: samples, why it stopped, and who is told.
 
-use crate::{data::Shape, os::affinity::Binding};
+use crate::{
+    data::Shape,
+    placement::{
+        actual::Actual,
+        costs::{Costs, Room},
+    },
+};
 use serde::{Deserialize, Deserializer, Serialize};
 
 mod reader;
@@ -69,13 +75,23 @@ pub enum StopReason {
 /// Told of every sample, between epochs, by the worker that was last to get there, while the others wait. May
 /// ask the run to stop.
 pub trait Observer: Send {
-    /// The data are placed, the workers stand where they will run, and the first update is still to come.
+    /// What the run will take of each node's memory, before it takes it or is refused.
     ///
     /// # Errors
     /// Whatever keeps the observer from recording it; the run ends and reports it.
-    fn begun(&mut self, begun: &Begun<'_>) -> crate::error::Result<()> {
-        let _ = begun;
+    fn costs(&mut self, costs: &Costs, room: &Room) -> crate::error::Result<()> {
+        let _ = (costs, room);
         Ok(())
+    }
+
+    /// The data are placed, the workers stand where they will run, and the first update is still to come. May ask that it
+    /// never does.
+    ///
+    /// # Errors
+    /// Whatever keeps the observer from recording it; the run ends and reports it.
+    fn begun(&mut self, begun: &Begun<'_>) -> crate::error::Result<Continue> {
+        let _ = begun;
+        Ok(Continue::Yes)
     }
 
     /// A sample was taken. `state` gives the model and the method's state at this point, for a checkpoint.
@@ -105,8 +121,9 @@ pub struct Begun<'a> {
     /// The size of the data.
     #[serde(skip)]
     pub shape: Shape,
-    /// For every worker, the cpus asked for and the cpus granted.
-    pub actual: &'a [Binding],
+    /// Where threads and pages are.
+    #[serde(flatten)]
+    pub actual: &'a Actual,
     /// What a person should know before the result.
     pub warnings: &'a [String],
 }

@@ -1,12 +1,15 @@
-//! `farrow plan`: a pinning config resolved on a machine, dry.
+//! `farrow plan`: a pinning config resolved on a machine, dry, or tried on this one.
+
+mod verify;
 
 use super::{
     console,
+    reading::ReadingArgs,
     settings::{Resolved, SettingsArgs},
 };
 use farrow::{error::Result, placement::Plan};
-use serde_json::json;
-use std::process::ExitCode;
+use serde_json::{Value, json};
+use std::{path::PathBuf, process::ExitCode};
 
 /// Arguments of `farrow plan`.
 #[derive(clap::Args)]
@@ -14,10 +17,19 @@ use std::process::ExitCode;
   farrow plan
   farrow plan --config numa-configs/node-replicas.toml --workers 8
   farrow plan --set workers.order=scatter --topology \"pack:2 [numa] l3:2 core:4 pu:2\"
-  farrow plan --set workers.cpus=0-6:2 --json")]
+  farrow plan --set workers.cpus=0-6:2 --json
+  farrow plan --config numa-configs/hogwild-node-replicas.toml --verify
+  farrow plan --verify train.svm")]
 pub(super) struct Args {
     #[command(flatten)]
     settings: SettingsArgs,
+    /// With --verify, data to place; rows are generated if none are named, 2.4 MiB a worker
+    #[arg(requires = "verify", value_name = "DATA")]
+    data: Option<PathBuf>,
+    /// Place everything on this host, start the workers, and print requested beside actual, a line a worker and a line an
+    /// array; exit with 1 where they differ
+    #[arg(long, conflicts_with = "topology")]
+    verify: bool,
     /// Replicas of the parameters: one for the machine, or one a node, L3 group or core (worker)
     #[arg(long, value_name = "machine|node|l3|core")]
     replicas: Option<String>,
@@ -28,30 +40,36 @@ pub(super) struct Args {
     /// Print JSON: the settings and the plan, with the numbers that the system gives cpus and nodes
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: ReadingArgs,
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode> {
     let replicas = ("parameters", "replicas", args.replicas, "--replicas");
     let resolved = args.settings.resolve(&[replicas], args.topology.as_deref())?;
     resolved.plan.warnings.iter().for_each(|warning| console::remark(format!("warning: {warning}")));
-    console::print(&if args.json { as_json(&resolved) } else { as_text(resolved) })?;
+    if !(args.verify && args.json) {
+        console::print(&if args.json { format!("{:#}\n", as_json(&resolved)) } else { as_text(&resolved) })?;
+    }
+    if args.verify {
+        return verify::run(&resolved, args.data.as_deref(), &args.reading.options(), args.json);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The tables alone: the warnings stand on stderr.
-fn as_text(resolved: Resolved) -> String {
-    let plan = Plan { warnings: Vec::new(), ..resolved.plan };
+fn as_text(resolved: &Resolved) -> String {
+    let plan = Plan { warnings: Vec::new(), ..resolved.plan.clone() };
     format!("{}\n", plan.describe(&resolved.topology))
 }
 
 /// Workers, replicas and shards name nodes by their place in `nodes`, which holds the system's numbers.
-fn as_json(resolved: &Resolved) -> String {
+fn as_json(resolved: &Resolved) -> Value {
     let nodes: Vec<u32> = resolved.topology.nodes.iter().map(|node| node.os).collect();
-    let object = json!({
+    json!({
         "machine": resolved.topology.name(),
         "nodes": nodes,
         "setup": resolved.setup,
         "plan": resolved.plan,
-    });
-    format!("{object:#}\n")
+    })
 }

@@ -138,6 +138,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
         trace: outputs.trace,
         checkpoint: args.files.checkpoint.clone().map(|path| Keeper::new(path, args.files.checkpoint_every)),
         bar: if args.quiet { None } else { bar::Bar::on_terminal(setup.stop) },
+        quiet: args.quiet,
         verbose: args.verbose,
         interrupt,
         failure: None,
@@ -152,7 +153,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
         new.for_each(|warning| console::remark(format!("warning: {warning}")));
     }
     if args.verbose {
-        console::line(plan_table(&plan, &outcome.placed).trim_end());
+        console::line(plan_table(&plan, &outcome.placed.workers).trim_end());
         console::line(waits_table(&outcome.waits).trim_end());
     }
     let report = Report { data: &args.data, setup: &setup, plan: &plan, outcome: &outcome, model: None };

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 
+mod memory;
 mod method;
 mod problem;
 mod workers;
@@ -36,9 +37,12 @@ impl Settings {
                     Some(entry) => replicas(entry)?,
                     None => default.parameters.replicas,
                 },
+                memory: memory::parameters(self, default.parameters.memory)?,
                 merge: self.choice_or("parameters", "merge", default.parameters.merge)?,
                 cell: self.choice_or("parameters", "cell", default.parameters.cell)?,
+                layout: self.choice_or("parameters", "layout", default.parameters.layout)?,
             },
+            data: memory::data(self, default.data)?,
             method: method::method(self)?,
             step: method::step(self)?,
             order: method::order(self)?,

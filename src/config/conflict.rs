@@ -2,8 +2,8 @@
 //! neither data nor a topology is judged here.
 
 use super::{
-    ClassWeight, Constraint, Count, ExchangeKind, Granularity, L2, MergeKind, MethodKind, Normalize, Pin, Settings,
-    Setup,
+    ClassWeight, Constraint, Count, DataMemory, ExchangeKind, Granularity, L2, Layout, MergeKind, MethodKind,
+    Normalize, Pin, Settings, Setup,
 };
 use super::{
     check::{contradiction, origin},
@@ -22,7 +22,9 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     gradients_average_and_changes_sum(settings, setup)?;
     balance_needs_classes(settings, setup)?;
     bounds_are_of_unscaled_columns(settings, setup)?;
-    unbound_threads_have_no_cpus(settings, setup)
+    unbound_threads_have_no_cpus(settings, setup)?;
+    a_copy_of_the_data_has_no_state(settings, setup)?;
+    margins_have_no_layout(settings, setup)
 }
 
 fn steps_are_of_hogwild(settings: &Settings, setup: &Setup) -> Result<()> {
@@ -148,6 +150,43 @@ fn unbound_threads_have_no_cpus(settings: &Settings, setup: &Setup) -> Result<()
     );
     let remedy = format!("take pin = \"cpu\" or \"node\", or workers.count instead of workers.{key}");
     Err(contradiction(settings, ("workers", "pin"), what, &remedy))
+}
+
+/// A dual variable or a coefficient belongs to one line of the data.
+fn a_copy_of_the_data_has_no_state(settings: &Settings, setup: &Setup) -> Result<()> {
+    let what = match setup.method {
+        MethodKind::Dual { .. } => "a dual variable",
+        MethodKind::Bcd => "a coefficient",
+        MethodKind::Auto | MethodKind::Hogwild => return Ok(()),
+    };
+    if setup.data.memory != DataMemory::Replicate {
+        return Ok(());
+    }
+    let method = setup.method.name();
+    let what = format!(
+        "data.memory = \"replicate\" gives every node all the data, and with method \"{method}\" ({}) {what} belongs to \
+         each line: two nodes would each change their own",
+        origin(settings, "method", "kind")
+    );
+    Err(contradiction(settings, ("data", "memory"), what, "take memory = \"shard\", or method.kind = \"hogwild\""))
+}
+
+fn margins_have_no_layout(settings: &Settings, setup: &Setup) -> Result<()> {
+    if setup.method != MethodKind::Bcd || setup.parameters.layout == Layout::Plain {
+        return Ok(());
+    }
+    let what = format!(
+        "parameters.layout = \"{}\" orders coordinates by how many rows touch them, and with method \"bcd\" ({}) the \
+         shared vector is the margins, one a row",
+        setup.parameters.layout.name(),
+        origin(settings, "method", "kind")
+    );
+    Err(contradiction(
+        settings,
+        ("parameters", "layout"),
+        what,
+        "take layout out, or method.kind = \"dual\" or \"hogwild\"",
+    ))
 }
 
 fn gradients_average_and_changes_sum(settings: &Settings, setup: &Setup) -> Result<()> {

@@ -1,17 +1,18 @@
 //! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
 
 use super::{
-    CellKind, ClassWeight, Granularity, MergeKind, Normalize, Pin, Runner, Smt,
+    CellKind, ClassWeight, Granularity, HugePages, Layout, MergeKind, Normalize, Pin, Runner, Smt,
     settings::{Entry, Settings},
 };
 use crate::error::{Error, Result};
 
 /// The sections in the order in which they are written out, each with its keys.
-pub(super) const SECTIONS: [(&str, &[&str]); 9] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 10] = [
     ("problem", &["loss", "huber_delta", "l1", "l2", "prox", "intercept", "class_weight", "normalize"]),
     ("topology", &["virtual_nodes"]),
     ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
-    ("parameters", &["replicas", "merge", "cell"]),
+    ("parameters", &["replicas", "memory", "merge", "cell", "layout"]),
+    ("data", &["memory", "huge_pages"]),
     ("method", &["kind", "penalize_intercept"]),
     ("step", &["kind", "initial", "half", "factor", "epochs"]),
     ("order", &["kind", "rows"]),
@@ -51,6 +52,14 @@ names!(
     "core" => Granularity::Core,
 );
 names!(MergeKind, "lossy" => MergeKind::Lossy, "lossless" => MergeKind::Lossless, "locked" => MergeKind::Locked);
+names!(HugePages, "never" => HugePages::Never, "transparent" => HugePages::Transparent);
+names!(
+    Layout,
+    "plain" => Layout::Plain,
+    "frequency" => Layout::Frequency,
+    "scatter" => Layout::Scatter,
+    "padded" => Layout::Padded,
+);
 names!(CellKind, "f64" => CellKind::F64, "f32" => CellKind::F32);
 names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Balanced);
 names!(Normalize, "none" => Normalize::None, "rows" => Normalize::Rows, "columns" => Normalize::Columns);

@@ -1,5 +1,6 @@
 //! `[parameters]` and `[exchange]`: where the parameters live, how two writes meet, how replicas are drawn together.
 
+use super::memory::{Layout, ParameterMemory};
 use serde::Serialize;
 
 /// One replica of the parameters for each of these.
@@ -43,10 +44,14 @@ pub enum CellKind {
 pub struct Parameters {
     /// `replicas`; `None` leaves it to the plan.
     pub replicas: Option<Granularity>,
+    /// `memory`.
+    pub memory: ParameterMemory,
     /// `merge`.
     pub merge: MergeKind,
     /// `cell`.
     pub cell: CellKind,
+    /// `layout`.
+    pub layout: Layout,
 }
 
 /// How often replicas are exchanged.

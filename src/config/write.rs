@@ -1,7 +1,8 @@
 //! [`Setup`] → TOML, complete: what a run's header carries, and what [`Settings::file`](super::Settings::file) reads back.
 
 use super::{
-    Constraint, Count, Every, ExchangeKind, L2, MethodKind, OrderKind, Setup, StepKind, Workers, keys::Named, nodes,
+    Constraint, Count, DataMemory, Every, ExchangeKind, L2, MethodKind, OrderKind, ParameterMemory, Setup,
+    StepKind, Workers, keys::Named, nodes,
 };
 use crate::loss::Loss;
 use toml::Value;
@@ -53,8 +54,13 @@ impl Setup {
         workers(&mut text, &self.workers);
         text.section("parameters");
         text.optional("replicas", self.parameters.replicas.map(Named::name), "auto");
+        text.key("memory", parameter_memory(self.parameters.memory));
         text.key("merge", self.parameters.merge.name());
         text.key("cell", self.parameters.cell.name());
+        text.key("layout", self.parameters.layout.name());
+        text.section("data");
+        text.key("memory", data_memory(self.data.memory));
+        text.key("huge_pages", self.data.huge_pages.name());
         text.section("method");
         text.key("kind", self.method.name());
         if let MethodKind::Dual { penalize_intercept } = self.method {
@@ -97,6 +103,26 @@ impl Setup {
         text.key("intercept", problem.intercept);
         text.key("class_weight", problem.class_weight.name());
         text.key("normalize", problem.normalize.name());
+    }
+}
+
+fn parameter_memory(memory: ParameterMemory) -> String {
+    match memory {
+        ParameterMemory::Local => "local".into(),
+        ParameterMemory::Interleave => "interleave".into(),
+        ParameterMemory::Sharded => "sharded".into(),
+        ParameterMemory::Node(node) => format!("node:{node}"),
+        ParameterMemory::FirstTouch => "first-touch".into(),
+    }
+}
+
+fn data_memory(memory: DataMemory) -> String {
+    match memory {
+        DataMemory::Shard => "shard".into(),
+        DataMemory::Replicate => "replicate".into(),
+        DataMemory::Interleave => "interleave".into(),
+        DataMemory::Node(node) => format!("node:{node}"),
+        DataMemory::FirstTouch => "first-touch".into(),
     }
 }
 

@@ -4,7 +4,11 @@
 mod kernel;
 
 use super::Block;
-use crate::{error::Result, os::memory::Pages};
+use crate::{
+    error::Result,
+    layout::Slots,
+    os::memory::{Pages, Residency, Site},
+};
 use std::ops::Range;
 
 /// One row (or column) of a matrix.
@@ -129,15 +133,18 @@ pub trait Matrix: Send + Sync + Sized {
     fn prefetch(&self, i: usize);
     /// Number of stored entries.
     fn nonzeros(&self) -> u64;
-    /// `rows` rows with `nonzeros` entries, the pieces' one after the other, each piece dropped once it is copied; with
-    /// `ones`, each row gets one more column, the last, that holds 1. The calling thread touches the memory first.
+    /// `rows` rows with `nonzeros` entries, the pieces' one after the other, each piece dropped once it is copied. Columns
+    /// become the slots that `slots` has for them, ascending within a row; where it has one for a column of ones, each row
+    /// gets it. The calling thread writes the memory, which lies at `site`.
     fn gather<'a>(
         pieces: impl Iterator<Item = Result<Piece<'a>>>,
         rows: usize,
         nonzeros: u64,
-        columns: usize,
-        ones: bool,
+        slots: &Slots,
+        site: &Site,
     ) -> Result<Self>;
+    /// Where its pages are, at most `pages_max` of each array asked.
+    fn residency(&self, pages_max: usize) -> Residency;
     /// Multiplies the entry in row i and column j by `factor(i, j)`.
     fn scale(&mut self, factor: impl Fn(usize, usize) -> f64);
 }
@@ -199,12 +206,13 @@ impl Matrix for Sparse {
         pieces: impl Iterator<Item = Result<Piece<'a>>>,
         rows: usize,
         nonzeros: u64,
-        width: usize,
-        ones: bool,
+        slots: &Slots,
+        site: &Site,
     ) -> Result<Self> {
-        let entries = nonzeros as usize + if ones { rows } else { 0 };
-        let mut starts = Pages::zeroed(rows + 1);
-        let (mut columns, mut values) = (Pages::zeroed(entries), Pages::zeroed(entries));
+        let entries = nonzeros as usize + if slots.ones().is_some() { rows } else { 0 };
+        let mut starts = Pages::placed(rows + 1, site);
+        let (mut columns, mut values) = (Pages::placed(entries, site), Pages::placed(entries, site));
+        let mut renamed = Vec::new();
         let (mut row, mut end) = (0, 0);
         for piece in pieces {
             let piece = piece?;
@@ -214,11 +222,23 @@ impl Matrix for Sparse {
             for pair in from[piece.rows.start..=piece.rows.end].windows(2) {
                 let range = pair[0] as usize..pair[1] as usize;
                 let next = end + range.len();
-                columns[end..next].copy_from_slice(&block_columns[range.clone()]);
-                values[end..next].copy_from_slice(&block_values[range]);
+                if slots.permute() {
+                    let slot = |&column: &u32| slots.of(column as usize) as u32;
+                    renamed.clear();
+                    renamed.extend(
+                        block_columns[range.clone()].iter().map(slot).zip(block_values[range].iter().copied()),
+                    );
+                    renamed.sort_unstable_by_key(|&(slot, _)| slot);
+                    for (k, &(slot, value)) in (end..).zip(&renamed) {
+                        (columns[k], values[k]) = (slot, value);
+                    }
+                } else {
+                    columns[end..next].copy_from_slice(&block_columns[range.clone()]);
+                    values[end..next].copy_from_slice(&block_values[range]);
+                }
                 end = next;
-                if ones {
-                    columns[end] = width as u32;
+                if let Some(ones) = slots.ones() {
+                    columns[end] = ones as u32;
                     values[end] = 1.0;
                     end += 1;
                 }
@@ -226,7 +246,14 @@ impl Matrix for Sparse {
                 starts[row] = end as u64;
             }
         }
-        Ok(Sparse::new(starts, columns, values, width + usize::from(ones)))
+        Ok(Sparse::new(starts, columns, values, slots.width()))
+    }
+
+    fn residency(&self, pages_max: usize) -> Residency {
+        let mut all = self.starts.settle(pages_max);
+        all.add(&self.columns.settle(pages_max));
+        all.add(&self.values.settle(pages_max));
+        all
     }
 
     fn scale(&mut self, factor: impl Fn(usize, usize) -> f64) {
@@ -284,11 +311,12 @@ impl Matrix for Dense {
         pieces: impl Iterator<Item = Result<Piece<'a>>>,
         rows: usize,
         _nonzeros: u64,
-        width: usize,
-        ones: bool,
+        slots: &Slots,
+        site: &Site,
     ) -> Result<Self> {
-        let stride = width + usize::from(ones);
-        let mut values = Pages::zeroed(rows * stride);
+        // Every row touches every column: a dense matrix has no holes and no other order.
+        let (width, stride) = (slots.columns(), slots.width());
+        let mut values = Pages::placed(rows * stride, site);
         let mut row = 0;
         for piece in pieces {
             let piece = piece?;
@@ -304,6 +332,10 @@ impl Matrix for Dense {
             }
         }
         Ok(Dense::new(values, rows, stride))
+    }
+
+    fn residency(&self, pages_max: usize) -> Residency {
+        self.values.settle(pages_max)
     }
 
     fn scale(&mut self, factor: impl Fn(usize, usize) -> f64) {

@@ -70,6 +70,15 @@ impl Source for InMemory {
     fn labels(&self) -> Result<Vec<f64>> {
         Ok(self.labels.clone())
     }
+
+    fn held_bytes(&self) -> u64 {
+        let bytes = |block: &Mutex<Option<Block>>| match &*block.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(Block::Sparse { starts, columns, .. }) => 8 * (starts.len() + columns.len()) as u64,
+            Some(Block::Dense { values, .. }) => 4 * values.len() as u64,
+            None => 0,
+        };
+        self.blocks.iter().map(bytes).sum()
+    }
 }
 
 /// A data set from sparse rows: `rows[i]` lists (column from 0, value) in strictly ascending order of columns,

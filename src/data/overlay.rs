@@ -35,4 +35,8 @@ impl<S: Source> Source for Overlay<S> {
     fn labels(&self) -> Result<Vec<f64>> {
         self.labels.clone().map_or_else(|| self.source.labels(), Ok)
     }
+
+    fn held_bytes(&self) -> u64 {
+        self.source.held_bytes()
+    }
 }

@@ -50,7 +50,7 @@ zeroed!(u8, u32, u64, f32, f64, SharedF32, SharedF64);
 
 /// A fixed-length array of zeros to begin with, aligned to a page, and to 2 MiB if it has as much. Cloning and growing are
 /// not offered: it is placed once.
-pub struct Pages<T: Zeroed> {
+pub struct Pages<T> {
     start: NonNull<T>,
     len: usize,
     region: Region,
@@ -58,9 +58,9 @@ pub struct Pages<T: Zeroed> {
 }
 
 // SAFETY: an array owns its elements as a `Box<[T]>` does, and hands them out by the same rules.
-unsafe impl<T: Zeroed + Send> Send for Pages<T> {}
+unsafe impl<T: Send> Send for Pages<T> {}
 // SAFETY: as above; what `&Pages<T>` does beside giving `&[T]` is asked of the kernel and changes no byte.
-unsafe impl<T: Zeroed + Sync> Sync for Pages<T> {}
+unsafe impl<T: Sync> Sync for Pages<T> {}
 
 impl<T: Zeroed> Pages<T> {
     /// `len` zeros, each page where it is touched first, in huge pages where there is room for any. No page is touched.
@@ -92,6 +92,36 @@ impl<T: Zeroed> Pages<T> {
         pages
     }
 
+    /// A copy of `values` at `site`, written by this thread.
+    pub fn copied_to(values: &[T], site: &Site) -> Self
+    where
+        T: Copy,
+    {
+        let mut pages = Pages::placed(values.len(), site);
+        pages.copy_from_slice(values);
+        pages
+    }
+}
+
+impl<T: Copy> Pages<T> {
+    /// `len` values at `site`, written by this thread: the i-th is `value(i)`.
+    ///
+    /// # Panics
+    /// As [`Pages::zeroed`], and if `value` does.
+    pub fn filled(len: usize, site: &Site, mut value: impl FnMut(usize) -> T) -> Self {
+        const { assert!(align_of::<T>() <= 4096 && size_of::<T>() > 0, "values have a size, and pages align them") };
+        let region = Region::new(len, size_of::<T>(), site);
+        let start: NonNull<T> = if len == 0 { NonNull::dangling() } else { region.start().cast() };
+        for i in 0..len {
+            // SAFETY: the region has room for `len` values from its start, a page's, which is aligned enough by the
+            // assertion above; nobody else knows of it yet.
+            unsafe { start.add(i).write(value(i)) };
+        }
+        Pages { start, len, region, owned: PhantomData }
+    }
+}
+
+impl<T> Pages<T> {
     /// Where its pages were to lie.
     pub fn home(&self) -> &Home {
         self.region.home()
@@ -127,13 +157,26 @@ impl<T: Zeroed> Pages<T> {
         self.region.gather(pages_max)
     }
 
+    /// Where up to `pages_max` pages lie, after those that were found away from their home were moved to it.
+    pub fn settle(&self, pages_max: usize) -> Residency {
+        let residency = self.record(pages_max);
+        if residency.bytes_misplaced > 0 { self.gather_home(pages_max) } else { residency }
+    }
+
     /// Where up to `pages_max` pages lie, spaced evenly if there are more: 0.2 µs a page asked.
     pub fn record(&self, pages_max: usize) -> Residency {
         self.region.record(pages_max, self.refused())
     }
 }
 
-impl<T: Zeroed> Deref for Pages<T> {
+impl<T: Zeroed> Default for Pages<T> {
+    /// No values.
+    fn default() -> Self {
+        Pages::zeroed(0)
+    }
+}
+
+impl<T> Deref for Pages<T> {
     type Target = [T];
     #[inline]
     fn deref(&self) -> &[T] {
@@ -143,7 +186,7 @@ impl<T: Zeroed> Deref for Pages<T> {
     }
 }
 
-impl<T: Zeroed> DerefMut for Pages<T> {
+impl<T> DerefMut for Pages<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above, and borrowed mutably with `self`.
@@ -151,7 +194,7 @@ impl<T: Zeroed> DerefMut for Pages<T> {
     }
 }
 
-impl<T: Zeroed + fmt::Debug> fmt::Debug for Pages<T> {
+impl<T: fmt::Debug> fmt::Debug for Pages<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }

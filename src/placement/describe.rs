@@ -3,6 +3,7 @@
 use super::{Label, Plan, WorkerPlan};
 use crate::{
     config::Granularity,
+    os::memory::Home,
     topology::{
         Topology, cpulist,
         describe::{or_dash, table},
@@ -93,20 +94,25 @@ impl Plan {
     fn home_table(&self, topology: &Topology) -> String {
         let node = |node: Option<usize>| or_dash(node.map(|node| topology.nodes[node].os));
         let numbers = |range: &[usize]| cpulist::format(&range.iter().map(|&i| i as u32).collect::<Vec<_>>());
-        let replicas: Vec<(Option<usize>, &[usize])> =
-            self.replicas.iter().map(|replica| (replica.node, &replica.workers[..])).collect();
-        let shards = self.shards.iter().map(|shard| (shard.node, &shard.workers[..])).collect();
+        let replicas: Vec<(Option<usize>, &Home, &[usize])> =
+            self.replicas.iter().map(|replica| (replica.node, &replica.home, &replica.workers[..])).collect();
+        let shards = self.shards.iter().map(|shard| (shard.node, &shard.home, &shard.workers[..])).collect();
         let mut rows = Vec::new();
         for (kind, homes) in [("replica", replicas), ("shard", shards)] {
             let together = homes.len() > ROWS_MAX;
             let mut first = 0;
-            for run in homes.chunk_by(|a, b| together && a.0 == b.0) {
+            for run in homes.chunk_by(|a, b| together && (a.0, a.1) == (b.0, b.1)) {
                 let named: Vec<usize> = (first..first + run.len()).collect();
-                let workers: Vec<usize> = run.iter().flat_map(|(_, workers)| workers.iter().copied()).collect();
-                rows.push(vec![format!("{kind} {}", numbers(&named)), node(run[0].0), numbers(&workers)]);
+                let workers: Vec<usize> = run.iter().flat_map(|(_, _, workers)| workers.iter().copied()).collect();
+                rows.push(vec![
+                    format!("{kind} {}", numbers(&named)),
+                    node(run[0].0),
+                    run[0].1.to_string(),
+                    numbers(&workers),
+                ]);
                 first += run.len();
             }
         }
-        table(&["what", "node", "workers"], rows)
+        table(&["what", "node", "memory", "workers"], rows)
     }
 }

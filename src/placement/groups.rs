@@ -3,6 +3,7 @@
 use super::{ReplicaPlan, ShardPlan};
 use crate::{
     config::{Granularity, MergeKind, Parameters},
+    os::memory::Home,
     topology::Topology,
 };
 use std::{cmp::Reverse, collections::BTreeMap};
@@ -10,7 +11,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 /// Up to this many workers on one node have a replica each by default.
 const CORE_REPLICAS_MAX: usize = 8;
 
-/// Replicas and shards, and which of them each worker has.
+/// Replicas and shards, and which of them each worker has. Homes are filled in afterwards (`homes.rs`).
 pub(super) struct Grouped {
     pub(super) granularity: Granularity,
     pub(super) replicas: Vec<ReplicaPlan>,
@@ -66,8 +67,14 @@ pub(super) fn group(
     let lives = |workers: &[usize]| home(topology, most_common(workers.iter().map(|&i| node_of(&chosen[i]))));
     Grouped {
         granularity,
-        replicas: replicas.into_iter().map(|workers| ReplicaPlan { node: lives(&workers), workers }).collect(),
-        shards: shards.into_iter().map(|workers| ShardPlan { node: lives(&workers), workers }).collect(),
+        replicas: replicas
+            .into_iter()
+            .map(|workers| ReplicaPlan { node: lives(&workers), workers, home: Home::FirstTouch })
+            .collect(),
+        shards: shards
+            .into_iter()
+            .map(|workers| ShardPlan { node: lives(&workers), workers, home: Home::FirstTouch })
+            .collect(),
         replica_of,
         shard_of,
     }

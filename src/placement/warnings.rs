@@ -1,8 +1,12 @@
 //! What a person should know before running a plan: where people go wrong.
 
-use super::groups::{Grouped, home};
+use super::{
+    ReplicaPlan, ShardPlan,
+    groups::{Grouped, home},
+};
 use crate::{
     config::{Granularity, MergeKind, Setup},
+    os::memory::Home,
     topology::{Topology, cpulist},
 };
 use std::collections::BTreeSet;
@@ -19,6 +23,22 @@ pub(super) fn add(topology: &Topology, setup: &Setup, chosen: &[usize], grouped:
     to.extend(exchange_of_one(setup, grouped));
     to.extend(merge_of_one(setup, grouped));
     to.extend(cut(topology));
+}
+
+/// What the kernel may move while a run uses it.
+pub(super) fn balancing(topology: &Topology, replicas: &[ReplicaPlan], shards: &[ShardPlan]) -> Option<String> {
+    let free = |home: &Home| *home == Home::FirstTouch;
+    let parameters = replicas.iter().any(|replica| free(&replica.home)).then_some("parameters");
+    let data = shards.iter().any(|shard| free(&shard.home)).then_some("data");
+    let free: Vec<&str> = [data, parameters].into_iter().flatten().collect();
+    let nodes = (0..topology.nodes.len()).filter(|&node| topology.has_memory(node)).count();
+    (topology.balancing && nodes > 1 && !free.is_empty()).then(|| {
+        format!(
+            "automatic NUMA balancing is on, and the kernel moves pages that are not bound, here those of the {}: bind them \
+             (memory other than first-touch, workers that are pinned), or switch it off (sysctl kernel.numa_balancing=0)",
+            free.join(" and ")
+        )
+    })
 }
 
 fn more_workers_than_cpus(topology: &Topology, chosen: &[usize]) -> Option<String> {

@@ -6,7 +6,7 @@ use crate::trace::DataFacts;
 use serde_json::{Value, json};
 
 /// The object. Seconds are seconds, `nonzeros_per_s` counts all workers; `plan.requested` and `plan.actual` have one
-/// entry a worker.
+/// entry a worker, `plan.memory` one a kind of array and home.
 pub fn json(report: &Report<'_>) -> Value {
     let outcome = report.outcome;
     let seconds = outcome.seconds;
@@ -17,7 +17,11 @@ pub fn json(report: &Report<'_>) -> Value {
         "why": outcome.why,
         "workers": report.plan.workers.len(),
         "replicas": report.plan.replicas.len(),
-        "plan": { "requested": report.plan.workers, "actual": outcome.placed },
+        "plan": {
+            "requested": report.plan.workers,
+            "actual": outcome.placed.workers,
+            "memory": outcome.placed.kinds(),
+        },
         "seconds": {
             "load": seconds.load,
             "place": seconds.place,
@@ -34,5 +38,6 @@ pub fn json(report: &Report<'_>) -> Value {
         "stop": outcome.stop,
         "model": report.model.map(|path| path.display().to_string()),
         "label": outcome.label,
+        "warnings": outcome.warnings,
     })
 }

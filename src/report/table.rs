@@ -2,8 +2,7 @@
 
 use super::{Report, describe, short};
 use crate::{
-    os::affinity::Binding,
-    placement::{Label, Plan},
+    placement::{Label, Plan, team::Standing},
     run::Waits,
     topology::cpulist,
     trace::{CertificateKind, StopReason},
@@ -31,7 +30,7 @@ pub fn table(report: &Report<'_>) -> String {
         ),
         ("problem", describe(&report.setup.problem, shape.rows)),
         ("method", format!("{}: {}", outcome.method, outcome.why)),
-        ("workers", workers(plan, &outcome.placed)),
+        ("workers", workers(plan, &outcome.placed.workers)),
         (
             "time",
             format!(
@@ -68,7 +67,7 @@ pub fn table(report: &Report<'_>) -> String {
 }
 
 /// Who runs where, one line a worker, requested beside actual.
-pub fn plan_table(plan: &Plan, actual: &[Binding]) -> String {
+pub fn plan_table(plan: &Plan, actual: &[Standing]) -> String {
     let mut text = format!(
         "{:>6} {:>4} {:>4} {:>7} {:>5}  {:<20} {}\n",
         "worker", "core", "node", "replica", "shard", "cpus requested", "actual"
@@ -76,9 +75,9 @@ pub fn plan_table(plan: &Plan, actual: &[Binding]) -> String {
     for (number, worker) in plan.workers.iter().enumerate() {
         let node = worker.node.map_or("-".into(), |node| node.to_string());
         let requested = if worker.pinned { cpulist::format(&worker.cpus) } else { "any".into() };
-        let found = actual.get(number).map_or("-".into(), |binding| {
-            cpulist::format(&binding.actual)
-                + &binding.reason.as_ref().map_or(String::new(), |why| format!(" ({why})"))
+        let found = actual.get(number).map_or("-".into(), |standing| {
+            cpulist::format(&standing.binding.actual)
+                + &standing.binding.reason.as_ref().map_or(String::new(), |why| format!(" ({why})"))
         });
         let _ = writeln!(
             text,
@@ -98,8 +97,8 @@ pub fn waits_table(waits: &[Waits]) -> String {
     text
 }
 
-fn workers(plan: &Plan, placed: &[Binding]) -> String {
-    let refused = placed.iter().filter(|binding| !binding.met()).count();
+fn workers(plan: &Plan, placed: &[Standing]) -> String {
+    let refused = placed.iter().filter(|standing| !standing.binding.met()).count();
     let mut cpus: Vec<u32> = plan.workers.iter().flat_map(|worker| worker.cpus.iter().copied()).collect();
     cpus.sort_unstable();
     cpus.dedup();

@@ -1,26 +1,44 @@
 //! What happens when all workers have met: the clock, the sample, the observer, and whether to go on.
 
-use super::{Form, Ledger, PANICKED, Run, Verdict, snapshot::At};
+use super::{Form, Ledger, PANICKED, Run, Verdict, snapshot::At, task::Facts};
 use crate::{
     data::matrix::Matrix,
     method::Method,
     os::clock::Stopwatch,
     store::Replica,
     sync::Slot,
-    trace::{CertificateKind, Continue, Sample, StopReason},
+    trace::{Begun, CertificateKind, Continue, Sample, StopReason},
 };
 
 /// A run has grown apart when F exceeds F(0) by this factor.
 const GROWTH: f64 = 1e4;
 
 impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
-    /// The line is clear.
+    /// All stand where they will run: tells the observer. Then the line is clear.
     pub(super) fn start(&self) {
+        let facts = &self.task.facts;
+        let actual = self.actual(facts.pages_max);
         let mut ledger = self.ledger.lock().expect(PANICKED);
+        ledger.warnings = facts.warnings.iter().cloned().chain(actual.notes()).collect();
+        ledger.actual = actual;
+        self.tell(&mut ledger);
         ledger.since = Stopwatch::start();
         self.set_deadline(&ledger);
-        if ledger.epochs_done >= self.task.limits.epochs {
+        if ledger.verdict == Verdict::Go && ledger.epochs_done >= self.task.limits.epochs {
             ledger.verdict = Verdict::Stop(StopReason::MaxEpochs);
+        }
+    }
+
+    fn tell(&self, ledger: &mut Ledger<'_>) {
+        let Facts { method, why, shape, .. } = self.task.facts;
+        let Ledger { observer, actual, warnings, .. } = ledger;
+        match observer.begun(&Begun { method, why, shape, actual, warnings }) {
+            Ok(Continue::Yes) => {}
+            Ok(Continue::Stop) => ledger.verdict = Verdict::Stop(StopReason::Interrupted),
+            Err(error) => {
+                ledger.verdict = Verdict::Stop(StopReason::Interrupted);
+                ledger.error = Some(error);
+            }
         }
     }
 

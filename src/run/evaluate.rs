@@ -13,20 +13,49 @@ use crate::{
         Glm, Linear,
         certificate::{Totals, scales},
     },
+    os::memory::{Pages, Residency, Site},
     store::{Replica, View},
     sync::Slot,
     trace::CertificateKind,
 };
-use std::sync::{Mutex, RwLock};
+use std::{
+    ops::Range,
+    sync::{Mutex, RwLock},
+};
 
 /// What one worker works out.
-#[derive(Default)]
 pub(super) struct Sheet {
     totals: Mutex<Totals>,
-    /// By rows: αᵢ of each row of the part, where they must be kept.
-    alpha: Mutex<Vec<f64>>,
+    /// By rows: αᵢ of each row that the worker judges, where they must be kept.
+    alpha: Mutex<Pages<f64>>,
     /// Σ over the worker's lines of scalar times line.
-    vector: RwLock<Vec<f64>>,
+    vector: RwLock<Pages<f64>>,
+}
+
+impl Sheet {
+    /// For `width` coordinates and `lines` values of α, at `site`.
+    pub(super) fn new(width: usize, lines: usize, site: &Site) -> Self {
+        Sheet {
+            totals: Mutex::default(),
+            alpha: Mutex::new(Pages::placed(lines, site)),
+            vector: RwLock::new(Pages::placed(width, site)),
+        }
+    }
+
+    /// Takes its pages.
+    pub(super) fn populate(&self) {
+        let (vector, alpha) = (self.vector.read().expect(PANICKED), self.alpha.lock().expect(PANICKED));
+        // Where it cannot be done now, the first write does it.
+        let _ = vector.populate(0..vector.len());
+        let _ = alpha.populate(0..alpha.len());
+    }
+
+    /// Where its arrays lie.
+    pub(super) fn residency(&self, pages_max: usize) -> Residency {
+        let mut all = self.vector.read().expect(PANICKED).settle(pages_max);
+        all.add(&self.alpha.lock().expect(PANICKED).settle(pages_max));
+        all
+    }
 }
 
 impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
@@ -75,7 +104,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     }
 
     /// Whether α is needed again after the margins.
-    fn keeps_alpha(&self) -> bool {
+    pub(super) fn keeps_alpha(&self) -> bool {
         self.balances() || (self.certifies_by_gap() && scales(&self.task.frame.prox))
     }
 
@@ -111,19 +140,18 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
 
     fn margins_by_rows(&self, worker: usize, totals: &mut Totals) {
         let task = &self.task;
-        let f = task.shards.glm(worker, task.frame);
-        let state = &task.shards.parts[worker].state;
         let replica = &task.replicas[task.plan.workers[worker].replica];
         let (constant, keep) = (self.constant(), self.keeps_alpha());
         let mut alphas = self.sheets[worker].alpha.lock().expect(PANICKED);
         let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
         if task.form == Form::Primal {
-            clear(&mut vector, task.width());
-            alphas.clear();
+            vector.fill(0.0);
         }
+        let mut kept = alphas.iter_mut();
         let mut open = replica.open();
         let x = replica.view(&mut open);
-        for i in 0..f.lines() {
+        for (part, i) in task.shards.judged(worker, self.workers()).into_iter().flat_map(each_line) {
+            let f = task.shards.glm(part, task.frame);
             let row = f.line(i);
             match task.form {
                 Form::Dual => {
@@ -134,12 +162,12 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                     };
                     let (w, b) = (f.weight(i), f.label(i));
                     totals.loss += w * task.frame.loss.value(z, b);
-                    totals.conjugate += w * task.frame.loss.conjugate(state[i].read(), b);
+                    totals.conjugate += w * task.frame.loss.conjugate(task.shards.parts[part].state[i].read(), b);
                 }
                 Form::Primal | Form::Columns => {
                     let alpha = self.term(&f, i, x.dot(row) + constant, totals);
                     if keep {
-                        alphas.push(alpha);
+                        *kept.next().expect("as many as rows judged") = alpha;
                     } else {
                         scatter(&mut vector, f.weight(i) * alpha, row);
                     }
@@ -162,12 +190,13 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         alpha
     }
 
-    /// By rows: Σ wᵢ αᵢ aᵢ over the worker's rows, of the feasible α.
+    /// By rows: Σ wᵢ αᵢ aᵢ over the rows that the worker judges, of the feasible α.
     fn scatter_alpha(&self, worker: usize) {
-        let f = self.task.shards.glm(worker, self.task.frame);
         let alphas = self.sheets[worker].alpha.lock().expect(PANICKED);
         let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
-        for (i, &alpha) in alphas.iter().enumerate() {
+        let lines = self.task.shards.judged(worker, self.workers()).into_iter().flat_map(each_line);
+        for ((part, i), &alpha) in lines.zip(alphas.iter()) {
+            let f = self.task.shards.glm(part, self.task.frame);
             scatter(&mut vector, f.weight(i) * self.feasible(alpha), f.line(i));
         }
     }
@@ -210,7 +239,8 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             let vector = sheet.vector.read().expect(PANICKED);
             sums.iter_mut().zip(&vector[range.clone()]).for_each(|(sum, value)| *sum += value);
         }
-        for (j, (x, sum)) in range.zip(x.into_iter().zip(sums)) {
+        let slots = range.zip(x.into_iter().zip(sums));
+        for (j, (x, sum)) in slots.filter(|&(slot, _)| !task.frame.slots.is_hole(slot)) {
             self.coordinate(j, x, sum / task.frame.total_weight, totals);
         }
         if worker == 0 && !self.certifies_by_gap() && task.frame.private_constant {
@@ -226,7 +256,8 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let mut u = vec![0.0; range.len()];
         task.replicas[task.plan.workers[worker].replica].read(range.start, &mut u);
         let agreed = self.agreed[worker].read().expect(PANICKED);
-        for (k, &u) in u.iter().enumerate() {
+        let real = |&(k, _): &(usize, &f64)| !task.frame.slots.is_hole(range.start + k);
+        for (k, &u) in u.iter().enumerate().filter(real) {
             let x = self.primal(u);
             totals.support += u64::from(x != 0.0);
             totals.regulariser += task.frame.prox.value(x);
@@ -263,18 +294,19 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     /// Σ wᵢ φ*(−αᵢ) of the feasible α.
     fn conjugates(&self, worker: usize) {
         let task = &self.task;
-        let f = task.shards.glm(worker, task.frame);
         let scale = self.balance[2].read();
-        let value = |k: usize, alpha: f64| {
+        let value = |part: usize, k: usize, alpha: f64| {
+            let f = task.shards.glm(part, task.frame);
             f.weight(k) * task.frame.loss.conjugate(scale * self.feasible(alpha), f.label(k))
         };
         let sum: f64 = match task.form {
-            Form::Columns => {
-                share(task.frame.rows, worker, self.workers()).map(|k| value(k, self.slopes[k].read())).sum()
-            }
+            Form::Columns => share(task.frame.rows, worker, self.workers())
+                .map(|k| value(worker, k, self.slopes[k].read()))
+                .sum(),
             Form::Primal | Form::Dual => {
                 let alphas = self.sheets[worker].alpha.lock().expect(PANICKED);
-                alphas.iter().enumerate().map(|(i, &alpha)| value(i, alpha)).sum()
+                let lines = task.shards.judged(worker, self.workers()).into_iter().flat_map(each_line);
+                lines.zip(alphas.iter()).map(|((part, i), &alpha)| value(part, i, alpha)).sum()
             }
         };
         self.sheets[worker].totals.lock().expect(PANICKED).conjugate = sum;
@@ -299,7 +331,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             Form::Primal | Form::Columns => 1.0,
         };
         let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
-        clear(&mut vector, task.width());
+        vector.fill(0.0);
         for (i, memo) in task.shards.parts[worker].state.iter().enumerate() {
             let weight = if task.form == Form::Dual { f.weight(i) } else { 1.0 };
             scatter(&mut vector, weight * unit * memo.read(), f.line(i));
@@ -319,9 +351,10 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     /// Judges x = 0 first, where the certificate is relative to it.
     pub(super) fn judge_zero(&self, crew: &Crew<'_>) {
         let kept: Vec<f64> = self.constants.iter().map(|constant| constant.read()).collect();
-        let stored: Vec<Vec<f64>> = self.agreed.iter().map(|chunk| chunk.read().expect(PANICKED).clone()).collect();
+        let stored: Vec<Vec<f64>> =
+            self.agreed.iter().map(|chunk| chunk.read().expect(PANICKED).to_vec()).collect();
         let fill = |worker: usize, from: &dyn Fn(usize) -> Vec<f64>| {
-            *self.agreed[worker].write().expect(PANICKED) = from(worker);
+            self.agreed[worker].write().expect(PANICKED).copy_from_slice(&from(worker));
         };
         crew.phase(|_| (), || ());
         crew.phase(
@@ -347,9 +380,8 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     }
 }
 
-fn clear(vector: &mut Vec<f64>, len: usize) {
-    vector.clear();
-    vector.resize(len, 0.0);
+fn each_line((part, lines): (usize, Range<usize>)) -> impl Iterator<Item = (usize, usize)> {
+    lines.map(move |line| (part, line))
 }
 
 /// vector ← vector + scale · row, on plain memory.

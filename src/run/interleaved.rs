@@ -91,7 +91,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let task = &self.task;
         let &(part, i, pace) = cursor.left.last().expect("an active worker has lines left");
         let mut seat = self.seats[cursor.worker].lock().expect(PANICKED);
-        let Seat { hands, .. } = seat.as_mut().expect("seated before the first epoch");
+        let Seat { hands, .. } = &mut **seat.as_mut().expect("seated before the first epoch");
         let f = task.shards.glm(part as usize, task.frame);
         let state = &task.shards.parts[part as usize].state;
         let replica = &task.replicas[task.plan.workers[cursor.worker].replica];
@@ -112,14 +112,14 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         cursor.left.pop();
         hands.updates += 1;
         hands.unsettled += 1;
-        self.settle(&x, hands, &pace, false);
+        self.settle(task.method, &x, hands, &pace, false);
     }
 
     fn flush(&self, worker: usize, epoch: u64) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { hands, .. } = seat.as_mut().expect("seated before the first epoch");
+        let Seat { hands, .. } = &mut **seat.as_mut().expect("seated before the first epoch");
         let replica = &self.task.replicas[self.task.plan.workers[worker].replica];
         let mut open = replica.open();
-        self.settle(&replica.view(&mut open), hands, &self.pace(epoch, 1023, 1024), true);
+        self.settle(self.task.method, &replica.view(&mut open), hands, &self.pace(epoch, 1023, 1024), true);
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The run at a sample.
-pub(super) struct At<'r, 'a, D, R, M: Method> {
+pub(super) struct At<'r, 'a, D: Matrix, R, M: Method> {
     pub(super) run: &'r Run<'a, D, R, M>,
     pub(super) epoch: u64,
     pub(super) sample: &'r Sample,
@@ -38,8 +38,9 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             let constant = task.frame.free_column.map_or(0.0, |column| x.remove(column));
             return (x, constant);
         }
-        let mut x = vec![0.0; task.width()];
-        task.replicas[0].read(0, &mut x);
+        let mut store = vec![0.0; task.width()];
+        task.replicas[0].read(0, &mut store);
+        let mut x = task.frame.slots.by_column(&store);
         if task.form == Form::Dual {
             x.iter_mut().for_each(|value| *value = self.primal(*value));
         }
@@ -76,6 +77,9 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     pub(super) fn state_at(&self, epoch: u64, last: Option<Sample>, ascent: f64) -> Checkpoint {
         let mut parameters = vec![0.0; self.task.width()];
         self.task.replicas[0].read(0, &mut parameters);
+        if self.task.form != Form::Columns {
+            parameters = self.task.frame.slots.by_column(&parameters);
+        }
         parameters.push(self.constant());
         Checkpoint {
             identity: self.task.identity.to_owned(),

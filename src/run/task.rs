@@ -2,10 +2,10 @@
 
 use crate::{
     config::OrderKind,
-    data::matrix::Matrix,
+    data::{Shape, matrix::Matrix},
     exchange::Exchange,
     objective::{Frame, Linear},
-    placement::Plan,
+    placement::{Plan, team::Standing},
     shard::Shards,
     step::Step,
     store::Replica,
@@ -36,6 +36,21 @@ pub struct Limits {
     pub seconds: Option<f64>,
 }
 
+/// What a run is, in words.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    /// The method's name.
+    pub method: &'static str,
+    /// Why this method.
+    pub why: &'a str,
+    /// The size of the data.
+    pub shape: Shape,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+    /// How many pages of each array the kernel is asked for, at most.
+    pub pages_max: usize,
+}
+
 /// Everything that stays as it is during a run.
 pub struct Task<'a, D, R, M> {
     /// The data.
@@ -48,8 +63,12 @@ pub struct Task<'a, D, R, M> {
     pub method: &'a M,
     /// What store and state mean.
     pub form: Form,
-    /// Who runs where.
+    /// Who runs where, and what lives where.
     pub plan: &'a Plan,
+    /// Where the workers' threads were found to stand.
+    pub standings: &'a [Standing],
+    /// What to tell the observer before the first update.
+    pub facts: Facts<'a>,
     /// Which line next.
     pub order: OrderKind,
     /// How replicas are drawn together.
@@ -82,7 +101,7 @@ impl<D: Matrix, R: Replica, M> Task<'_, D, R, M> {
     pub(super) fn width(&self) -> usize {
         match self.form {
             Form::Columns => self.frame.rows,
-            Form::Primal | Form::Dual => self.frame.columns,
+            Form::Primal | Form::Dual => self.frame.slots.width(),
         }
     }
 
@@ -94,7 +113,7 @@ impl<D: Matrix, R: Replica, M> Task<'_, D, R, M> {
                 .map(move |k| glm.weight(k) * self.frame.loss.value(0.0, glm.label(k)))
                 .sum::<f64>()
         };
-        let parts = if self.form == Form::Columns { 1 } else { self.shards.parts.len() };
-        (0..parts).map(label).sum::<f64>() / self.frame.total_weight
+        let parts = if self.form == Form::Columns { 0..1 } else { self.shards.once.clone() };
+        parts.map(label).sum::<f64>() / self.frame.total_weight
     }
 }

@@ -44,10 +44,14 @@ pub fn run<D: Matrix, R: Replica, M: Method>(
 
 impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     /// Worker `worker`'s updates of window `index`: the hot loop.
+    ///
+    /// What an update reads beside rows and parameters is on the worker's own node: constants and method are copied to its
+    /// stack, and the seat and the parts have pages of their own there.
     fn window(&self, worker: usize, epoch: u64, index: usize) {
         let task = &self.task;
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, hands } = seat.as_mut().expect("seated before the first epoch");
+        let Seat { order, hands, parts } = &mut **seat.as_mut().expect("seated before the first epoch");
+        let (frame, method, marks) = (task.frame.clone(), task.method.clone(), task.shards.marks(worker));
         let buckets = order.epoch(epoch);
         let (skipped, window) = self.window_of(buckets, index);
         let replica = &task.replicas[task.plan.workers[worker].replica];
@@ -65,26 +69,26 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                 pace = self.pace(epoch, skipped + k, buckets.len());
             }
             since += bucket.lines;
-            let f = task.shards.glm(bucket.part as usize, task.frame);
-            let state = &task.shards.parts[bucket.part as usize].state;
+            let part = parts[bucket.part as usize];
+            let (f, state) = (part.glm(marks, &frame), &part.state[..]);
             for i in bucket.range() {
                 if let Some((part, line)) = ahead.next() {
-                    task.shards.parts[part as usize].matrix.prefetch(line);
+                    parts[part as usize].matrix.prefetch(line);
                 }
                 let held = x.hold(f.line(i));
-                let pending = task.method.read(&f, state, &x, i, &pace, &mut hands.local);
-                task.method.write(&f, state, &x, i, pending, &mut hands.local);
+                let pending = method.read(&f, state, &x, i, &pace, &mut hands.local);
+                method.write(&f, state, &x, i, pending, &mut hands.local);
                 if let Some(held) = held {
                     hands.stripes_waited += u64::from(held.waits());
                 }
             }
             hands.updates += u64::from(bucket.lines);
             hands.unsettled += u64::from(bucket.lines);
-            self.settle(&x, hands, &pace, false);
+            self.settle(&method, &x, hands, &pace, false);
         }
         if index + 1 == self.windows {
             let pace = self.pace(epoch, buckets.len().saturating_sub(1), buckets.len());
-            self.settle(&x, hands, &pace, true);
+            self.settle(&method, &x, hands, &pace, true);
         }
         markers::stop();
     }

@@ -2,7 +2,7 @@
 
 use super::Form;
 use crate::{
-    config::{ExchangeKind, L2, MethodKind, Setup},
+    config::{DataMemory, ExchangeKind, L2, Layout, MethodKind, Setup},
     data::Shape,
     error::{Error, Result},
 };
@@ -24,10 +24,16 @@ pub(super) fn choose(setup: &Setup, shape: &Shape) -> Result<Choice> {
         ref method => Choice { method: method.clone(), why: "it was asked for".into() },
     };
     check(setup, &choice.method)?;
+    check_memory(setup, &choice.method, shape)?;
     Ok(choice)
 }
 
 fn automatic(setup: &Setup, shape: &Shape) -> Choice {
+    if setup.data.memory == DataMemory::Replicate {
+        let why =
+            "every node is to have all rows, and of the methods only hogwild keeps nothing for each row".into();
+        return Choice { method: MethodKind::Hogwild, why };
+    }
     let problem = &setup.problem;
     let smooth = problem.loss.curvature().is_finite();
     let strongly_convex = !matches!(problem.l2, L2::Value(value) if value == 0.0);
@@ -105,6 +111,28 @@ fn check(setup: &Setup, method: &MethodKind) -> Result<()> {
         )),
         _ => Ok(()),
     }
+}
+
+/// What a layout and a copy a node ask of the method and of the data.
+fn check_memory(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
+    let layout = setup.parameters.layout != Layout::Plain;
+    if setup.data.memory == DataMemory::Replicate && form(method) != Form::Primal {
+        let what = format!("data.memory is replicate, and method {} keeps a value for each line", method.name());
+        return Err(Error::unmet(what, "Use data.memory shard, or --method hogwild."));
+    }
+    if layout && form(method) == Form::Columns {
+        return Err(Error::unmet(
+            "parameters.layout is of coefficients, and method bcd shares margins, one a row",
+            "Use parameters.layout plain, or --method dual or hogwild.",
+        ));
+    }
+    if layout && shape.dense {
+        return Err(Error::unmet(
+            "parameters.layout sets hot coordinates apart, and in dense data every row touches every one",
+            "Use parameters.layout plain.",
+        ));
+    }
+    Ok(())
 }
 
 fn form(method: &MethodKind) -> Form {

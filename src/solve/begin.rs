@@ -25,11 +25,9 @@ impl Fit<'_> {
         form: Form,
     ) -> Result<(Option<&'p Checkpoint>, f64)> {
         if let Some(checkpoint) = &placed.start.resume {
-            let lines = match form {
-                Form::Primal => 0,
-                Form::Dual | Form::Columns => placed.shards.parts.iter().map(|part| part.matrix.rows()).sum(),
-            };
+            let lines = if form == Form::Primal { 0 } else { placed.shards.lines() };
             let width = if form == Form::Columns { placed.frame.rows } else { placed.frame.columns };
+            let slots = &placed.frame.slots;
             checkpoint.check(&placed.identity)?;
             if checkpoint.parameters.len() != width + 1 || checkpoint.state.len() != lines {
                 return Err(Error::unmet(
@@ -42,7 +40,12 @@ impl Fit<'_> {
                     "Start anew without --resume.",
                 ));
             }
-            replicas[0].write(0, &checkpoint.parameters[..width]);
+            let parameters = &checkpoint.parameters[..width];
+            if form == Form::Columns {
+                replicas[0].write(0, parameters);
+            } else {
+                replicas[0].write(0, &slots.by_slot(parameters));
+            }
             put_state(&placed.shards, &checkpoint.state);
             return Ok((Some(checkpoint), checkpoint.parameters[width]));
         }
@@ -66,7 +69,10 @@ impl Fit<'_> {
         if frame.columns > x.len() {
             x.push(warm.intercept);
         }
-        let mut store = vec![0.0; if form == Form::Columns { frame.rows } else { frame.columns }];
+        let mut store = vec![0.0; if form == Form::Columns { frame.rows } else { frame.slots.width() }];
+        if form != Form::Columns {
+            x = frame.slots.by_slot(&x);
+        }
         match form {
             Form::Primal => store.copy_from_slice(&x),
             Form::Columns => {

@@ -1,39 +1,107 @@
-//! What a run takes beside its data, and whether the machine has it.
+//! What a run takes beside what is there, node by node, before any of it is allocated.
 
 use super::{Fit, Form};
 use crate::{
-    error::{Error, Result},
-    os::host,
+    config::{CellKind, Layout, OrderKind},
+    data::Source,
+    error::Result,
+    os::capacity,
+    placement::costs::{Cost, Costs, Room},
+    shard::Deal,
 };
 
 impl Fit<'_> {
-    /// Refuses a run whose parameters and vectors cannot fit, with the arithmetic: an index of four billion in a text file
-    /// asks for as many coefficients.
+    /// Bytes by node. An entry of sparse data takes 8, one of dense data 4; a row its label, its norm and the method's state
+    /// for it, 8 each, its weight if there are any, and its start if sparse.
+    pub(super) fn costs(&self, source: &dyn Source, weighted: bool) -> Costs {
+        let mut costs = Costs::default();
+        let by_columns = self.form() == Form::Columns;
+        for (worker, (rows, entries)) in self.shares(source).into_iter().enumerate() {
+            let plan = &self.plan.workers[worker];
+            let entry = if self.shape.dense { 4.0 } else { 8.0 };
+            let line = 8.0 * (2.0 + f64::from(u8::from(!self.shape.dense)));
+            let label = if by_columns { 0.0 } else { 8.0 * (1.0 + f64::from(u8::from(weighted))) };
+            let data = entry * entries + (line + label) * rows;
+            costs.add(&self.plan.shards[plan.shard].home, Cost::of_data(data));
+            costs.add(&plan.home, Cost::of_workers(self.own_bytes(rows, plan.shard)));
+        }
+        if by_columns {
+            let labels = 8.0 * (1.0 + f64::from(u8::from(weighted))) * self.shape.rows as f64;
+            self.plan.shards.iter().for_each(|shard| costs.add(&shard.home, Cost::of_data(labels)));
+            costs.add(&self.plan.in_runs(), Cost::of_workers(8.0 * self.shape.rows as f64));
+        }
+        let cell = if self.setup.parameters.cell == CellKind::F32 { 4.0 } else { 8.0 };
+        for replica in &self.plan.replicas {
+            costs.add(&replica.home, Cost::of_parameters(cell * self.width() as f64));
+        }
+        // The model and what it is made from.
+        costs.anywhere.workers += 16.0 * self.shape.columns as f64;
+        costs
+    }
+
+    /// What there is. Blocks that go one by one from the source to the workers make room as they go.
+    pub(super) fn room(&self, source: &dyn Source, costs: &Costs) -> Room {
+        let free = |&node: &u32| Some((node, capacity::node_available(node)?));
+        Room {
+            all: capacity::memory_allowed().map(|capacity| (capacity.bytes, capacity.limited_by)),
+            nodes: costs.nodes.keys().filter_map(free).collect(),
+            released: if self.holds_blocks() { 0 } else { source.held_bytes() },
+        }
+    }
+
+    /// Refuses a run that cannot fit: an index of four billion in a text file asks for as many coefficients.
     ///
     /// # Errors
-    /// [`Error::Unmet`].
-    pub(super) fn check_memory(&self) -> Result<()> {
-        let Some(available) = host::memory_available_bytes() else {
-            return Ok(());
-        };
-        let (replicas, workers) = (self.plan.replicas.len(), self.plan.workers.len());
-        let width = if self.form() == Form::Columns { self.shape.rows } else { self.shape.columns };
-        // A replica each, a vector a worker for certificates, and what was last agreed; then x, once more for the model.
-        let vectors = replicas as u128 + workers as u128 + 1;
-        let needed = 8 * (width as u128 * vectors + 2 * self.shape.columns as u128);
-        if needed <= u128::from(available) {
-            return Ok(());
+    /// [`crate::error::Error::Unmet`], with the arithmetic.
+    pub(super) fn check_memory(&self, costs: &Costs, room: &Room) -> Result<()> {
+        let formula = format!(
+            "{} entries at {} bytes and {} rows, in {} copies; {} replicas of {} parameters; {} workers with a vector of \
+             that length each",
+            self.shape.nonzeros,
+            if self.shape.dense { 4 } else { 8 },
+            self.shape.rows,
+            self.plan.copies(),
+            self.plan.replicas.len(),
+            self.width(),
+            self.plan.workers.len()
+        );
+        costs.check(room, &formula)
+    }
+
+    /// Whether all blocks of the source are held in memory while they are copied.
+    pub(super) fn holds_blocks(&self) -> bool {
+        let counted = self.setup.parameters.layout != Layout::Plain && !self.shape.dense;
+        self.form() == Form::Columns || counted || self.plan.replicated
+    }
+
+    /// Lines and entries of each worker.
+    fn shares(&self, source: &dyn Source) -> Vec<(f64, f64)> {
+        let entries_a_row = self.shape.nonzeros as f64 / self.shape.rows.max(1) as f64;
+        if self.form() == Form::Columns {
+            let share = 1.0 / self.plan.workers.len() as f64;
+            let each = (share * self.shape.columns as f64, share * self.shape.nonzeros as f64);
+            return vec![each; self.plan.workers.len()];
         }
-        let gib = |bytes: u128| bytes as f64 / f64::from(1 << 30);
-        Err(Error::unmet(
-            format!(
-                "parameters would take {:.1} GiB: 8 bytes × ({width} values × ({replicas} replicas + {workers} workers + 1) \
-                 + 2 × {} columns), and {:.1} GiB are available",
-                gib(needed),
-                self.shape.columns,
-                gib(u128::from(available))
-            ),
-            "Check the largest column number of the data; take fewer workers, or --set parameters.replicas=machine.",
-        ))
+        let ranges = Deal::ranges(source, self.plan);
+        ranges.into_iter().map(|rows| (rows.len() as f64, rows.len() as f64 * entries_a_row)).collect()
+    }
+
+    /// Number of parameters of a replica: a little more where a layout leaves holes.
+    fn width(&self) -> usize {
+        if self.form() == Form::Columns { self.shape.rows } else { self.shape.columns }
+    }
+
+    /// Sums over all coordinates, what is agreed of the worker's share of them, α of its rows for the methods that have
+    /// none, and its order: twice the buckets of its shard, 16 bytes each.
+    fn own_bytes(&self, rows: f64, shard: usize) -> f64 {
+        let workers = self.plan.workers.len() as f64;
+        let alpha = if self.form() == Form::Primal { rows } else { 0.0 };
+        let lines = rows * self.plan.shards[shard].workers.len() as f64;
+        let bucket = match self.order() {
+            OrderKind::Buckets { rows } => rows as f64,
+            OrderKind::File => 32.0,
+            OrderKind::Rows | OrderKind::Auto => 1.0,
+        };
+        8.0 * (self.width() as f64 * (1.0 + 1.0 / workers) + alpha) + 32.0 * lines / bucket
     }
 }

@@ -2,34 +2,36 @@
 
 use super::{Fit, Form, Placed, Start, labels};
 use crate::{
-    config::{MethodKind, Normalize, Setup},
+    config::{Layout, MethodKind, Normalize, Setup},
     data::{
         Block, Data,
         matrix::{Dense, Matrix, Sparse},
     },
     error::{Error, Result},
+    layout::Slots,
     model::Model,
     objective::Frame,
+    os::memory::{Apart, Pages, Site},
     placement::team,
-    shard::{self, Blocks, Deal, Part, Shards},
+    shard::{self, Blocks, Deal, Margins, Marks, Part, Shards},
     store::Replica,
 };
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 /// A matrix that can be cut by columns.
 pub(super) trait Columns: Matrix {
-    fn columns_of(blocks: &Blocks, range: Range<usize>, counts: &[u64], ones: bool) -> Self;
+    fn columns_of(blocks: &Blocks, range: Range<usize>, counts: &[u64], ones: bool, site: &Site) -> Self;
 }
 
 impl Columns for Sparse {
-    fn columns_of(blocks: &Blocks, range: Range<usize>, counts: &[u64], ones: bool) -> Self {
-        blocks.sparse(range, counts, ones)
+    fn columns_of(blocks: &Blocks, range: Range<usize>, counts: &[u64], ones: bool, site: &Site) -> Self {
+        blocks.sparse(range, counts, ones, site)
     }
 }
 
 impl Columns for Dense {
-    fn columns_of(blocks: &Blocks, range: Range<usize>, _counts: &[u64], ones: bool) -> Self {
-        blocks.dense(range, ones)
+    fn columns_of(blocks: &Blocks, range: Range<usize>, _counts: &[u64], ones: bool, site: &Site) -> Self {
+        blocks.dense(range, ones, site)
     }
 }
 
@@ -47,13 +49,11 @@ impl Fit<'_> {
             let what = format!("{} rows; coordinate descent by columns takes up to 2³² − 1", self.shape.rows);
             return Err(Error::unmet(what, "Use --method dual or hogwild."));
         }
-        let mut parts: Vec<Part<D>> = if by_columns {
-            self.by_columns(data, ones)?
-        } else {
-            self.by_rows(data, ones, &labelled.labels, labelled.weights.as_deref())?
-        };
-        let column_scale = self.normalize(&mut parts, by_columns);
-        self.settle(&mut parts, by_columns, labelled.weights.as_deref());
+        let marks = Marks { labels: &labelled.labels, weights: labelled.weights.as_deref() };
+        let (mut parts, slots): (Vec<Apart<Part<D>>>, Slots) =
+            if by_columns { self.by_columns(data, ones)? } else { self.by_rows(data, ones, marks)? };
+        let column_scale = self.normalize(&mut parts, &slots, by_columns);
+        self.settle(&mut parts, marks.weights.filter(|_| by_columns));
         let columns = self.shape.columns + usize::from(ones);
         let total_weight = labelled.weights.as_ref().map_or(self.shape.rows as f64, |weights| weights.iter().sum());
         let frame = Frame {
@@ -61,6 +61,7 @@ impl Fit<'_> {
             prox: problem.prox(self.shape.rows),
             rows: self.shape.rows,
             columns,
+            slots: Arc::new(slots),
             total_weight,
             free_column: (by_columns && ones).then_some(columns - 1),
             private_constant: problem.intercept && self.choice.method == MethodKind::Hogwild,
@@ -73,52 +74,109 @@ impl Fit<'_> {
             weights: vec![0.0; self.shape.columns],
         };
         let identity = self.identity(&labelled.labels, labelled.weights.as_deref().unwrap_or(&[]));
-        let bound = team::bindings(self.plan);
-        let (all_labels, all_weights) =
-            if by_columns { (labelled.labels, labelled.weights) } else { (Vec::new(), None) };
-        let shards = Shards { parts, by_columns, labels: all_labels, weights: all_weights };
-        Ok(Placed { shards, frame, column_scale, template, identity, bound, seconds: 0.0, start })
+        let standings = team::standings(self.plan);
+        let margins = if by_columns { self.margins(marks) } else { Vec::new() };
+        let shards = Shards::new(self.plan, parts, margins);
+        Ok(Placed { shards, frame, column_scale, template, identity, standings, seconds: 0.0, start })
     }
 
+    /// Each worker's rows, and the slots of their columns. The blocks go from the source to the parts one by one, unless
+    /// they must be counted first, or copied more than once.
     fn by_rows<D: Columns>(
         &self,
         data: &Data,
         ones: bool,
-        labels: &[f64],
-        weights: Option<&[f64]>,
-    ) -> Result<Vec<Part<D>>> {
+        marks: Marks<'_>,
+    ) -> Result<(Vec<Apart<Part<D>>>, Slots)> {
         let source = &*data.source;
-        let deal = Deal::new(source, self.plan.workers.len())?;
-        let copy = |worker: usize| shard::rows(source, &deal, worker, ones, labels, weights);
-        team::each(self.plan, copy).into_iter().collect()
+        let layout = self.setup.parameters.layout;
+        let counted = layout != Layout::Plain && !self.shape.dense;
+        let (deal, slots) = if self.holds_blocks() {
+            let blocks = self.blocks(data)?;
+            let slots = if counted { self.slots(layout, &self.counts(&blocks), ones)? } else { self.plain(ones) };
+            (Deal::held(source, self.plan, blocks), slots)
+        } else {
+            (Deal::new(source, self.plan)?, self.plain(ones))
+        };
+        let copy = |worker: usize| -> Result<Apart<Part<D>>> {
+            let site = self.site_of_shard(worker);
+            Ok(Apart::new(shard::rows(source, &deal, worker, &slots, marks, &site)?, &site))
+        };
+        let parts: Result<Vec<Apart<Part<D>>>> = team::each(self.plan, copy).into_iter().collect();
+        Ok((parts?, slots))
     }
 
-    fn by_columns<D: Columns>(&self, data: &Data, ones: bool) -> Result<Vec<Part<D>>> {
-        let source = &*data.source;
+    fn by_columns<D: Columns>(&self, data: &Data, ones: bool) -> Result<(Vec<Apart<Part<D>>>, Slots)> {
         let workers = self.plan.workers.len();
-        let taken: Vec<Vec<(usize, Block)>> = team::each(self.plan, |worker| shard::take(source, worker, workers))
-            .into_iter()
-            .collect::<Result<_>>()?;
-        let blocks = Blocks::new(taken, self.shape.rows, self.shape.columns);
-        let counts = shard::total(team::each(self.plan, |worker| blocks.count(worker, workers)));
+        let blocks = self.blocks(data)?;
+        let counts = self.counts(&blocks);
         let ranges = blocks.deal(&counts, workers);
-        Ok(team::each(self.plan, |worker| {
+        let parts = team::each(self.plan, |worker| {
             let range = ranges[worker].clone();
-            let first = range.start;
-            let matrix = D::columns_of(&blocks, range, &counts, ones && worker + 1 == workers);
-            Part { matrix, norms2: Vec::new(), first, state: Box::default(), labels: Vec::new(), weights: None }
-        }))
+            let (first, ones) = (range.start, ones && worker + 1 == workers);
+            let site = self.site_of_shard(worker);
+            let matrix = D::columns_of(&blocks, range, &counts, ones, &site);
+            Apart::new(Part::new(matrix, first, Pages::default(), None), &site)
+        });
+        Ok((parts, Slots::dense(self.shape.columns, ones)))
+    }
+
+    /// All blocks of the source, each taken by one worker.
+    fn blocks(&self, data: &Data) -> Result<Blocks> {
+        let workers = self.plan.workers.len();
+        let taken: Vec<Vec<(usize, usize, Block)>> =
+            team::each(self.plan, |worker| shard::take(&*data.source, worker, workers))
+                .into_iter()
+                .collect::<Result<_>>()?;
+        Ok(Blocks::new(taken, self.shape.rows, self.shape.columns))
+    }
+
+    /// Entries in each column.
+    fn counts(&self, blocks: &Blocks) -> Vec<u64> {
+        let workers = self.plan.workers.len();
+        shard::total(team::each(self.plan, |worker| blocks.count(worker, workers)))
+    }
+
+    fn plain(&self, ones: bool) -> Slots {
+        let columns = self.shape.columns;
+        if self.shape.dense { Slots::dense(columns, ones) } else { Slots::plain(columns, ones) }
+    }
+
+    fn slots(&self, layout: Layout, counts: &[u64], ones: bool) -> Result<Slots> {
+        Slots::new(layout, counts, ones).ok_or_else(|| {
+            let what = format!("parameters.layout needs 2³² slots or more for {} columns", counts.len());
+            Error::unmet(what, "Take layout = \"plain\".")
+        })
+    }
+
+    /// Where worker `worker`'s lines are to lie.
+    fn site_of_shard(&self, worker: usize) -> Site {
+        self.plan.site(&self.plan.shards[self.plan.workers[worker].shard].home)
+    }
+
+    /// Labels and weights of all rows, a copy a shard, made by the first worker of each.
+    fn margins(&self, marks: Marks<'_>) -> Vec<Margins> {
+        let made = team::each(self.plan, |worker| {
+            let first = self.plan.shards[self.plan.workers[worker].shard].workers.first() == Some(&worker);
+            let site = self.site_of_shard(worker);
+            first.then(|| Margins {
+                labels: Pages::copied_to(marks.labels, &site),
+                weights: marks.weights.map(|weights| Pages::copied_to(weights, &site)),
+            })
+        });
+        made.into_iter().flatten().collect()
     }
 
     /// Scales rows or columns as asked; returns what each column was multiplied with.
-    fn normalize<D: Matrix>(&self, parts: &mut [Part<D>], by_columns: bool) -> Vec<f64> {
+    fn normalize<D: Matrix>(&self, parts: &mut [Apart<Part<D>>], slots: &Slots, by_columns: bool) -> Vec<f64> {
         match self.setup.problem.normalize {
             Normalize::None => Vec::new(),
             Normalize::Rows => {
                 let norms2 = if by_columns {
                     sum_squares(parts, self.shape.rows, self.shape.columns)
                 } else {
-                    parts.iter().flat_map(|p| (0..p.matrix.rows()).map(|i| self.row_norm2(p, i))).collect()
+                    let once = &parts[..self.parts_once()];
+                    once.iter().flat_map(|p| (0..p.matrix.rows()).map(|i| row_norm2(p, i, slots))).collect()
                 };
                 let factor: Vec<f64> =
                     norms2.iter().map(|&n2| if n2 > 0.0 { n2.sqrt().recip() } else { 1.0 }).collect();
@@ -129,7 +187,8 @@ impl Fit<'_> {
                     if by_columns {
                         part.matrix.scale(|line, k| if first + line < d { factor[k] } else { 1.0 });
                     } else {
-                        part.matrix.scale(|line, k| if k < d { factor[first + line] } else { 1.0 });
+                        let ones = slots.ones();
+                        part.matrix.scale(|line, k| if ones != Some(k) { factor[first + line] } else { 1.0 });
                     }
                 }
                 Vec::new()
@@ -143,14 +202,18 @@ impl Fit<'_> {
                         .take(d)
                         .collect()
                 } else {
-                    sum_squares(parts, d, usize::MAX)
+                    let by_slot = sum_squares(&parts[..self.parts_once()], slots.width(), usize::MAX);
+                    slots.by_column(&by_slot)[..d].to_vec()
                 };
                 let rows = self.shape.rows as f64;
                 let scale: Vec<f64> =
                     norms2.iter().map(|&n2| if n2 > 0.0 { (rows / n2).sqrt() } else { 1.0 }).collect();
+                let mut all = scale.clone();
+                all.resize(d + usize::from(slots.ones().is_some()), 1.0);
+                let by_slot = slots.by_slot(&all);
                 for part in parts {
                     let first = part.first;
-                    let of = |column: usize| scale.get(column).copied().unwrap_or(1.0);
+                    let of = |slot: usize| by_slot.get(slot).copied().unwrap_or(1.0);
                     if by_columns {
                         part.matrix.scale(|line, _| of(first + line));
                     } else {
@@ -162,28 +225,32 @@ impl Fit<'_> {
         }
     }
 
-    /// ‖row‖² without the column of ones.
-    fn row_norm2<D: Matrix>(&self, part: &Part<D>, i: usize) -> f64 {
-        let entries = part.matrix.row(i).entries();
-        entries.filter(|&(column, _)| column < self.shape.columns).map(|(_, a)| a * a).sum()
+    /// How many parts, from the first on, hold the data once.
+    fn parts_once(&self) -> usize {
+        if self.plan.replicated { self.plan.shards[0].workers.len() } else { self.plan.workers.len() }
     }
 
-    fn settle<D: Matrix>(&self, parts: &mut [Part<D>], by_columns: bool, weights: Option<&[f64]>) {
+    fn settle<D: Matrix>(&self, parts: &mut [Apart<Part<D>>], weights: Option<&[f64]>) {
         let slots: Vec<_> = parts.iter_mut().map(std::sync::Mutex::new).collect();
         team::each(self.plan, |worker| {
-            slots[worker].lock().expect("one worker a part").settle(by_columns, weights);
+            let site = self.site_of_shard(worker);
+            slots[worker].lock().expect("one worker a part").settle(weights, &site);
         });
     }
 
-    /// One replica a group of workers, made by the first of them.
+    /// One replica a group of workers, its pages touched by all of them.
     pub(super) fn replicas<R: Replica>(&self, width: usize) -> Vec<R> {
-        let made = team::each(self.plan, |worker| {
-            let replica = self.plan.workers[worker].replica;
-            (self.plan.replicas[replica].workers.first() == Some(&worker)).then(|| (replica, R::zeros(width)))
+        let plan = self.plan;
+        let replicas: Vec<R> =
+            plan.replicas.iter().map(|replica| R::placed(width, &plan.site(&replica.home))).collect();
+        team::each(plan, |worker| {
+            let replica = plan.workers[worker].replica;
+            let workers = &plan.replicas[replica].workers;
+            let rank = workers.iter().position(|&other| other == worker).expect("a plan lists its workers");
+            let (start, end) = (width * rank / workers.len(), width * (rank + 1) / workers.len());
+            replicas[replica].populate(start..end);
         });
-        let mut made: Vec<(usize, R)> = made.into_iter().flatten().collect();
-        made.sort_by_key(|&(replica, _)| replica);
-        made.into_iter().map(|(_, replica)| replica).collect()
+        replicas
     }
 
     /// What a checkpoint must match to be taken up: the data's size, labels and weights, the problem and the method.
@@ -202,8 +269,14 @@ impl Fit<'_> {
     }
 }
 
+/// ‖row‖² without the column of ones.
+fn row_norm2<D: Matrix>(part: &Part<D>, i: usize, slots: &Slots) -> f64 {
+    let entries = part.matrix.row(i).entries();
+    entries.filter(|&(slot, _)| slots.ones() != Some(slot)).map(|(_, a)| a * a).sum()
+}
+
 /// Σ a² by position in the line, over the lines whose global index is below `lines`; `len` positions.
-fn sum_squares<D: Matrix>(parts: &[Part<D>], len: usize, lines: usize) -> Vec<f64> {
+fn sum_squares<D: Matrix>(parts: &[Apart<Part<D>>], len: usize, lines: usize) -> Vec<f64> {
     let mut sums = vec![0.0; len];
     for part in parts {
         for i in (0..part.matrix.rows()).take_while(|i| part.first + i < lines) {

@@ -64,7 +64,8 @@ fn search<D: Matrix>(shards: &Shards<D>, frame: &Frame) -> f64 {
 /// Rows spread evenly over all parts, as (part, line).
 fn sample<D: Matrix>(shards: &Shards<D>, rows: usize) -> Vec<(usize, usize)> {
     let count = (rows / 20).clamp(SAMPLE.0, SAMPLE.1).min(rows);
-    let all = shards.parts.iter().enumerate().flat_map(|(p, part)| (0..part.matrix.rows()).map(move |i| (p, i)));
+    let parts = shards.once.clone().map(|p| (p, &shards.parts[p]));
+    let all = parts.flat_map(|(p, part)| (0..part.matrix.rows()).map(move |i| (p, i)));
     all.step_by(rows.div_ceil(count)).collect()
 }
 
@@ -73,7 +74,8 @@ fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)]
     let weight: f64 = sample.iter().map(|&(part, i)| shards.glm(part, frame).weight(i)).sum();
     let nonzeros = sample.iter().map(|&(part, i)| shards.parts[part].matrix.row(i).nonzeros() as u64).sum();
     let method = Hogwild::new(frame.prox, sample.len(), frame.columns, nonzeros, weight, frame.private_constant);
-    let replica = Plain::<f64>::zeros(frame.columns);
+    let width = frame.slots.width();
+    let replica = Plain::<f64>::zeros(width);
     let mut open = replica.open();
     let x = replica.view(&mut open);
     let pace = Pace { step: gamma, damping: 1.0, amplify: 1.0 };
@@ -84,7 +86,7 @@ fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)]
         method.write(&f, &[], &x, i, pending, &mut constant);
         unsettled += 1;
         if method.settle_every().is_some_and(|every| unsettled >= every || k + 1 == sample.len()) {
-            method.settle(&x, 0..frame.columns, unsettled, &pace);
+            method.settle(&x, 0..width, unsettled, &pace);
             unsettled = 0;
         }
     }
@@ -96,8 +98,10 @@ fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)]
         })
         .sum();
     let mut regulariser = 0.0;
-    x.map(0..frame.columns, |_, value| {
-        regulariser += frame.prox.value(value);
+    x.map(0..width, |slot, value| {
+        if !frame.slots.is_hole(slot) {
+            regulariser += frame.prox.value(value);
+        }
         value
     });
     loss / weight + regulariser

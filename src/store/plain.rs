@@ -4,23 +4,25 @@
 //! between gates only. It is what makes that protocol checked instead of promised.
 
 use super::{Replica, Window, write};
+use crate::os::memory::{Pages, Residency, Site, Zeroed};
 use crate::sync::{Lossy, Slot};
 use std::{
     cell::Cell,
     marker::PhantomData,
+    ops::Range,
     sync::{RwLock, RwLockWriteGuard},
 };
 
 /// Plain `T`s.
 #[derive(Debug)]
-pub struct Plain<T>(RwLock<Vec<T>>);
+pub struct Plain<T: Zeroed>(RwLock<Pages<T>>);
 
-impl<T: Copy + Send + Sync + 'static> Replica for Plain<T>
+impl<T: Zeroed + Copy + Send + Sync + 'static> Replica for Plain<T>
 where
     Cell<T>: Slot,
 {
     type Open<'a>
-        = RwLockWriteGuard<'a, Vec<T>>
+        = RwLockWriteGuard<'a, Pages<T>>
     where
         Self: 'a;
     type View<'a>
@@ -29,8 +31,17 @@ where
         Self: 'a;
     const HOLDS: bool = false;
 
-    fn zeros(len: usize) -> Self {
-        Plain(RwLock::new((0..len).map(|_| <Cell<T> as Slot>::new(0.0).into_inner()).collect()))
+    fn placed(len: usize, site: &Site) -> Self {
+        Plain(RwLock::new(Pages::placed(len, site)))
+    }
+
+    fn populate(&self, range: Range<usize>) {
+        // Where it cannot be done now, the first write does it.
+        let _ = self.0.read().expect(POISONED).populate(range);
+    }
+
+    fn residency(&self, pages_max: usize) -> Residency {
+        self.0.read().expect(POISONED).settle(pages_max)
     }
 
     fn open(&self) -> Self::Open<'_> {

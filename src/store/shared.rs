@@ -1,18 +1,19 @@
 //! A replica that several workers write at once.
 
 use super::{Replica, Window, read, write};
+use crate::os::memory::{Pages, Residency, Site, Zeroed};
 use crate::sync::{Merge, Slot, Stripes};
-use std::marker::PhantomData;
+use std::{marker::PhantomData, ops::Range};
 
 /// Slots shared by the workers of a replica, written by merge `M`.
 #[derive(Debug)]
-pub struct Shared<S, M> {
-    slots: Box<[S]>,
+pub struct Shared<S: Zeroed, M> {
+    slots: Pages<S>,
     stripes: Option<Stripes>,
     merge: PhantomData<M>,
 }
 
-impl<S: Slot + Send + Sync + 'static, M: Merge + 'static> Replica for Shared<S, M> {
+impl<S: Slot + Zeroed + Send + Sync + 'static, M: Merge + 'static> Replica for Shared<S, M> {
     type Open<'a>
         = ()
     where
@@ -23,9 +24,18 @@ impl<S: Slot + Send + Sync + 'static, M: Merge + 'static> Replica for Shared<S, 
         Self: 'a;
     const HOLDS: bool = M::HOLDS;
 
-    fn zeros(len: usize) -> Self {
-        let slots = (0..len).map(|_| S::new(0.0)).collect();
-        Shared { slots, stripes: M::HOLDS.then(Stripes::default), merge: PhantomData }
+    fn placed(len: usize, site: &Site) -> Self {
+        let stripes = M::HOLDS.then(Stripes::default);
+        Shared { slots: Pages::placed(len, site), stripes, merge: PhantomData }
+    }
+
+    fn populate(&self, range: Range<usize>) {
+        // Where it cannot be done now, the first write does it.
+        let _ = self.slots.populate(range);
+    }
+
+    fn residency(&self, pages_max: usize) -> Residency {
+        self.slots.settle(pages_max)
     }
 
     fn open(&self) {}

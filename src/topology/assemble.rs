@@ -45,6 +45,7 @@ pub(super) fn assemble(origin: Origin, objects: Objects) -> Result<Topology, Str
         cores,
         distance: objects.distance,
         quota_cpus: None,
+        balancing: false,
         virtual_nodes: false,
     })
 }

@@ -4,7 +4,7 @@ use super::{Origin, Topology, assemble::assemble};
 use crate::{
     error::{Error, Result},
     os::{
-        affinity, cgroup,
+        affinity, cgroup, host,
         hwloc::{self, Source},
     },
 };
@@ -44,6 +44,7 @@ impl Topology {
             cpu.usable &= affinity.binary_search(&cpu.os).is_ok();
         }
         topology.quota_cpus = cgroup::quota_cpus();
+        topology.balancing = host::balancing();
         Ok(topology)
     }
 

@@ -3,11 +3,8 @@
 use super::{CertificateKind, StopReason};
 use crate::{
     config::Setup,
-    os::{
-        affinity::Binding,
-        host::{Host, Usage},
-    },
-    placement::{Label, Plan},
+    os::host::{Host, Usage},
+    placement::{Label, Plan, actual::Array, team::Standing},
     topology::{Origin, Topology},
 };
 use serde::{Deserialize, Serialize};
@@ -118,7 +115,9 @@ pub struct Footer<'a> {
     /// Nonzeros of the data worked on a second of solving, all workers.
     pub nonzeros_per_s: f64,
     /// For every worker, the cpus asked for and the cpus granted.
-    pub plan_actual: &'a [Binding],
+    pub plan_actual: &'a [Standing],
+    /// For every kind of array and home, where its pages are; a trace of an older version has no such key.
+    pub plan_memory: Vec<Array>,
     /// What each worker waited for; a trace of an older version has no such key.
     pub waits: Vec<WorkerWaits>,
     /// What a person should know.

@@ -140,11 +140,12 @@ fn the_json_object_has_the_keys_of_the_contract_and_no_other() {
         "stop",
         "model",
         "label",
+        "warnings",
     ];
     contract.sort_unstable();
     assert_eq!(keys(&object), contract);
     assert_eq!(keys(&object["data"]), ["d", "n", "nnz", "path"]);
-    assert_eq!(keys(&object["plan"]), ["actual", "requested"]);
+    assert_eq!(keys(&object["plan"]), ["actual", "memory", "requested"]);
     assert_eq!(keys(&object["seconds"]), ["evaluate", "load", "place", "solve"]);
     let data = &object["data"];
     assert_eq!((&data["path"], &data["n"], &data["d"]), (&"data".into(), &500.into(), &10.into()));

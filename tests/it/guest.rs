@@ -125,9 +125,9 @@ fn a_worker_on_every_cpu_is_granted_every_one() {
     settings.set("workers.count=cpus").unwrap();
     settings.set("workers.smt=last").unwrap();
     let plan = plan(&Topology::of_host().unwrap(), &settings.check().unwrap()).unwrap();
-    let bindings = team::bindings(&plan);
-    assert!(bindings.iter().all(|binding| binding.met()), "{bindings:?}");
-    let granted: BTreeSet<u32> = bindings.iter().flat_map(|binding| binding.actual.clone()).collect();
+    let standings = team::standings(&plan);
+    assert!(standings.iter().all(|standing| standing.met()), "{standings:?}");
+    let granted: BTreeSet<u32> = standings.iter().flat_map(|standing| standing.binding.actual.clone()).collect();
     assert_eq!(granted, shape.usable_cpus());
 }
 

@@ -18,7 +18,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// `rows` rows of about 8 entries in `columns` columns, labels by a linear rule with noise: two classes, or real.
-fn sparse(rows: usize, columns: u32, classes: bool) -> (Vec<Vec<(u32, f32)>>, Vec<f64>) {
+pub(super) fn sparse(rows: usize, columns: u32, classes: bool) -> (Vec<Vec<(u32, f32)>>, Vec<f64>) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
     let truth: Vec<f64> = (0..columns).map(|_| random.random_range(-1.0..1.0)).collect();
     let mut all = Vec::new();
@@ -38,13 +38,13 @@ fn sparse(rows: usize, columns: u32, classes: bool) -> (Vec<Vec<(u32, f32)>>, Ve
     (all, labels)
 }
 
-fn data(rows: usize, columns: u32, classes: bool) -> Data {
+pub(super) fn data(rows: usize, columns: u32, classes: bool) -> Data {
     let (rows, labels) = sparse(rows, columns, classes);
     data::from_rows(&rows, &labels, columns as usize).expect("valid rows")
 }
 
 /// A plan for `workers` workers on a machine of two nodes, unpinned: the machine is not this one.
-fn planned(setup: &mut Setup, workers: usize, granularity: Granularity) -> Plan {
+pub(super) fn planned(setup: &mut Setup, workers: usize, granularity: Granularity) -> Plan {
     let topology = Topology::from_synthetic("pack:2 [numa] l3:1 core:4 pu:1").expect("a valid description");
     setup.workers.count = farrow::config::Count::Exactly(workers);
     setup.workers.order = farrow::config::WorkerOrder::Scatter;
@@ -58,7 +58,7 @@ fn run(data: Data, setup: &mut Setup, workers: usize, granularity: Granularity) 
     solve(data, setup, &plan, Start::default(), &mut Silent).expect("solved")
 }
 
-fn setup(method: MethodKind, loss: Loss) -> Setup {
+pub(super) fn setup(method: MethodKind, loss: Loss) -> Setup {
     let mut setup = Setup { method, ..Setup::default() };
     setup.problem.loss = loss;
     setup.stop.target = Some(1e-7);
@@ -67,7 +67,7 @@ fn setup(method: MethodKind, loss: Loss) -> Setup {
     setup
 }
 
-const DUAL: MethodKind = MethodKind::Dual { penalize_intercept: false };
+pub(super) const DUAL: MethodKind = MethodKind::Dual { penalize_intercept: false };
 const LOSSES: [Loss; 5] =
     [Loss::Logistic, Loss::Squared, Loss::Hinge, Loss::SquaredHinge, Loss::Huber { delta: 0.5 }];
 

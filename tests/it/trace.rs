@@ -7,8 +7,13 @@ use farrow::{
     os::{
         affinity::unbound,
         host::{Host, Usage},
+        memory::{Home, Residency},
     },
-    placement::plan,
+    placement::{
+        actual::{Actual, Array, Owner},
+        plan,
+        team::Standing,
+    },
     topology::Topology,
     trace::{
         Begun, CertificateKind, DataFacts, Footer, Header, Sample, StopReason, TraceWriter, WorkerWaits, read,
@@ -52,7 +57,14 @@ fn begin(path: &Path, resumed: bool) -> TraceWriter {
     };
     let mut trace = TraceWriter::open(path).unwrap();
     trace.header(&header, resumed).unwrap();
-    let actual = [unbound(), unbound()];
+    let standing = Standing { binding: unbound(), stack: None };
+    let rows = |worker, bytes| Array {
+        what: "rows",
+        of: Owner::Worker(worker),
+        home: Home::Node(0),
+        residency: Residency { bytes_by_node: [(0, bytes)].into(), ..Residency::default() },
+    };
+    let actual = Actual { workers: vec![standing.clone(), standing], arrays: vec![rows(0, 4096), rows(1, 8192)] };
     let begun = Begun { method: "dual", why: "λ₂ > 0", shape: SHAPE, actual: &actual, warnings: &[] };
     trace.placed(&begun).unwrap();
     trace.sample(&sample(1.0)).unwrap();
@@ -76,6 +88,7 @@ fn a_trace_reads_back_with_header_samples_and_footer() {
         certificate: CertificateKind::Gap,
         nonzeros_per_s: f64::INFINITY,
         plan_actual: &[],
+        plan_memory: Vec::new(),
         waits: vec![WorkerWaits { gate_seconds: 0.5, stripes: 7 }],
         warnings: &["w".into()],
         usage: Usage::now(),
@@ -87,7 +100,9 @@ fn a_trace_reads_back_with_header_samples_and_footer() {
     assert_eq!(whole.header["topology"]["cores"], 2);
     assert_eq!(whole.header["config"]["stop"]["max_epochs"], Setup::default().stop.max_epochs);
     assert!(whole.header["host"]["kernel"].as_str().unwrap().contains("Linux"));
-    assert_eq!(whole.placed.unwrap()["actual"].as_array().unwrap().len(), 2);
+    let placed = whole.placed.unwrap();
+    assert_eq!(placed["actual"].as_array().unwrap().len(), 2);
+    assert_eq!(placed["memory"][0]["bytes_by_node"], json!({"0": 12288}), "arrays of one kind and home are one");
     let footer = whole.footer.unwrap();
     assert_eq!((footer["stop"].as_str(), footer["certificate"].as_str()), (Some("target"), Some("gap")));
     assert_eq!(footer["waits"], json!([{"gate_seconds": 0.5, "stripes": 7}]));

@@ -8,6 +8,7 @@ use crate::cli::console;
 use farrow::{
     error::{Error, Result},
     os::{clock::Stopwatch, signals::Interrupt},
+    placement::costs::{Costs, Room},
     trace::{Begun, Continue, Observer, Sample, Snapshot, TraceWriter},
 };
 use std::path::PathBuf;
@@ -16,6 +17,8 @@ pub(super) struct Watch {
     pub(super) trace: Option<TraceWriter>,
     pub(super) checkpoint: Option<Keeper>,
     pub(super) bar: Option<Bar>,
+    /// Nothing on standard error but errors.
+    pub(super) quiet: bool,
     /// A line a sample on standard error.
     pub(super) verbose: bool,
     pub(super) interrupt: Interrupt,
@@ -49,9 +52,18 @@ impl Watch {
 }
 
 impl Observer for Watch {
-    fn begun(&mut self, begun: &Begun<'_>) -> Result<()> {
-        self.trace(|trace| trace.placed(begun));
+    fn costs(&mut self, costs: &Costs, room: &Room) -> Result<()> {
+        /// Below this, one node's memory is nobody's concern.
+        const BYTES: f64 = (1 << 30) as f64;
+        if self.verbose || !self.quiet && (costs.nodes.len() > 1 || costs.total().bytes() >= BYTES) {
+            self.say(costs.describe(room).trim_end());
+        }
         Ok(())
+    }
+
+    fn begun(&mut self, begun: &Begun<'_>) -> Result<Continue> {
+        self.trace(|trace| trace.placed(begun));
+        Ok(Continue::Yes)
     }
 
     fn sample(&mut self, sample: &Sample, state: &dyn Snapshot) -> Result<Continue> {

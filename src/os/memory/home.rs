@@ -6,7 +6,7 @@ use super::{
 };
 use crate::cpulist;
 use serde::Serialize;
-use std::ops::Range;
+use std::{fmt, ops::Range};
 
 /// Where the pages of an array are to lie. Nodes have the system's numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -82,6 +82,23 @@ impl Home {
 /// The run of byte `at`: the last that begins at or before it, as empty runs begin where the next one does.
 fn run(at: usize, bounds: &[usize]) -> usize {
     bounds.partition_point(|&bound| bound <= at).saturating_sub(1)
+}
+
+impl fmt::Display for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |nodes: &[u32]| {
+            let mut nodes = nodes.to_vec();
+            nodes.sort_unstable();
+            nodes.dedup();
+            cpulist::format(&nodes)
+        };
+        match self {
+            Home::FirstTouch => f.write_str("first touch"),
+            Home::Node(node) => write!(f, "node {node}"),
+            Home::Interleave(nodes) => write!(f, "in turn on nodes {}", list(nodes)),
+            Home::Runs(nodes) => write!(f, "in {} runs on nodes {}", nodes.len(), list(nodes)),
+        }
+    }
 }
 
 /// Each run to its node; the distinct refusals in one sentence.

@@ -3,8 +3,9 @@
 use super::read;
 use farrow::{
     config::{
-        CellKind, ClassWeight, Constraint, Count, Every, ExchangeKind, Granularity, L2, MergeKind, MethodKind,
-        Normalize, OrderKind, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop, WorkerOrder, Workers,
+        CellKind, ClassWeight, Constraint, Count, DataMemory, DataPlacement, Every, ExchangeKind, Granularity,
+        HugePages, L2, Layout, MergeKind, MethodKind, Normalize, OrderKind, ParameterMemory, Parameters, Pin,
+        Problem, Runner, Setup, Smt, StepKind, Stop, WorkerOrder, Workers,
     },
     loss::Loss,
 };
@@ -94,13 +95,31 @@ fn parameters() -> impl Strategy<Value = (Parameters, Option<ExchangeKind>)> {
     let every = prop_oneof![Just(Every::Auto), Just(Every::Epoch), (1..1_000_000usize).prop_map(Every::Updates),];
     let exchanges = of((any::<bool>(), every)
         .prop_map(|(sum, every)| if sum { ExchangeKind::Sum { every } } else { ExchangeKind::Average { every } }));
-    (replicas, merges, select(vec![CellKind::F64, CellKind::F32]), exchanges).prop_map(
-        |(replicas, merge, cell, exchange)| {
-            let merge = if replicas == Some(Granularity::Core) { MergeKind::Lossy } else { merge };
-            let exchange = exchange.filter(|_| replicas != Some(Granularity::Machine));
-            (Parameters { replicas, merge, cell }, exchange)
-        },
-    )
+    let memories = prop_oneof![
+        select(vec![
+            ParameterMemory::Local,
+            ParameterMemory::Interleave,
+            ParameterMemory::Sharded,
+            ParameterMemory::FirstTouch
+        ]),
+        (0..1024u32).prop_map(ParameterMemory::Node),
+    ];
+    let layouts = select(vec![Layout::Plain, Layout::Frequency, Layout::Scatter, Layout::Padded]);
+    let lie = (memories, select(vec![CellKind::F64, CellKind::F32]), layouts);
+    (replicas, merges, lie, exchanges).prop_map(|(replicas, merge, (memory, cell, layout), exchange)| {
+        let merge = if replicas == Some(Granularity::Core) { MergeKind::Lossy } else { merge };
+        let exchange = exchange.filter(|_| replicas != Some(Granularity::Machine));
+        (Parameters { replicas, memory, merge, cell, layout }, exchange)
+    })
+}
+
+fn placements() -> impl Strategy<Value = DataPlacement> {
+    let memories = prop_oneof![
+        select(vec![DataMemory::Shard, DataMemory::Replicate, DataMemory::Interleave, DataMemory::FirstTouch]),
+        (0..1024u32).prop_map(DataMemory::Node),
+    ];
+    (memories, select(vec![HugePages::Never, HugePages::Transparent]))
+        .prop_map(|(memory, huge_pages)| DataPlacement { memory, huge_pages })
 }
 
 fn stops() -> impl Strategy<Value = Stop> {
@@ -124,11 +143,12 @@ fn setups() -> impl Strategy<Value = Setup> {
     ];
     let runners = select(vec![Runner::Threads, Runner::Interleaved]);
     let rest = (orders, runners, any::<u64>(), 0..=1024usize, 0..4);
-    (problems(), workers(), parameters(), steps(), stops(), rest).prop_map(
+    (problems(), workers(), parameters(), placements(), steps(), stops(), rest).prop_map(
         |(
             mut problem,
             workers,
-            (parameters, exchange),
+            (mut parameters, exchange),
+            mut data,
             step,
             stop,
             (order, runner, seed, virtual_nodes, method),
@@ -149,12 +169,31 @@ fn setups() -> impl Strategy<Value = Setup> {
             if !problem.loss.is_classification() {
                 problem.class_weight = ClassWeight::None;
             }
+            if !hogwild && data.memory == DataMemory::Replicate {
+                data.memory = DataMemory::Shard;
+            }
+            if method == MethodKind::Bcd {
+                parameters.layout = Layout::Plain;
+            }
             let step = step.filter(|_| hogwild);
             let exchange = exchange.filter(|exchange| match exchange {
                 ExchangeKind::Average { .. } => hogwild,
                 ExchangeKind::Sum { .. } => method != MethodKind::Hogwild,
             });
-            Setup { problem, virtual_nodes, workers, parameters, method, step, order, exchange, stop, runner, seed }
+            Setup {
+                problem,
+                virtual_nodes,
+                workers,
+                parameters,
+                data,
+                method,
+                step,
+                order,
+                exchange,
+                stop,
+                runner,
+                seed,
+            }
         },
     )
 }

@@ -60,3 +60,32 @@ fn every_key_of_the_default_setup_is_in_the_readme() {
     }
     assert!(keys > 20);
 }
+
+/// Real machines of the kinds that the configs are for, as hwloc's authors saved them; and one of this project's own.
+#[test]
+fn configs_for_usual_servers_fit_saved_machines_of_their_kind() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = |name: &str| Some(root.join("tests/it/machines").join(name));
+    let test = "configs_for_usual_servers";
+    let shared = |name: &str| crate::shared::file(test, &format!("topologies/{name}"));
+    let machines = [
+        ("xeon-2-sockets.toml", shared("24em64t-2n6c2t.xml"), 2),
+        ("xeon-4-sockets.toml", shared("96em64t-4n4d3ca2co.xml"), 4),
+        ("xeon-8-sockets.toml", shared("256ppc-8n8s4t.xml"), 8),
+        ("epyc-nps4.toml", shared("48amd64-4d2n6c-sparse.xml"), 8),
+        ("arm-clusters.toml", shared("128arm-2pa2n8cluster4co.xml"), 4),
+        ("cxl-memory.toml", own("cxl-hmat.xml"), 2),
+    ];
+    let mut seen = 0;
+    for (config, machine, shards) in machines {
+        let Some(machine) = machine else { continue };
+        let mut settings = Settings::new();
+        settings.file(&root.join("numa-configs").join(config)).unwrap();
+        let topology = Topology::from_xml(&machine).unwrap();
+        let made = plan(&topology, &settings.check().unwrap());
+        let made = made.unwrap_or_else(|error| panic!("{config} on {}: {error}", machine.display()));
+        assert_eq!(made.shards.len(), shards, "{config} on {}", machine.display());
+        seen += 1;
+    }
+    assert!(seen >= 1);
+}

@@ -1,0 +1,69 @@
+//! Where everything that a run uses lies, asked when the workers sit and nothing has been updated.
+
+use super::{Form, PANICKED, Run};
+use crate::{
+    data::matrix::Matrix,
+    method::Method,
+    placement::{
+        Plan,
+        actual::{Actual, Array, Owner},
+    },
+    store::Replica,
+};
+
+impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+    /// What the kernel says, for at most `pages_max` pages of each array.
+    pub(super) fn actual(&self, pages_max: usize) -> Actual {
+        let plan = self.task.plan;
+        let mut arrays = Vec::new();
+        for worker in 0..self.workers() {
+            arrays.extend(self.lines_of(worker, pages_max));
+            arrays.extend(self.own_of(worker, pages_max));
+        }
+        for (number, replica) in self.task.replicas.iter().enumerate() {
+            let (of, home) = (Owner::Replica(number), plan.replicas[number].home.clone());
+            arrays.push(Array { what: "parameters", of, home, residency: replica.residency(pages_max) });
+        }
+        for (shard, margins) in self.task.shards.margins.iter().enumerate() {
+            let (of, home) = (Owner::Shard(shard), plan.shards[shard].home.clone());
+            arrays.push(Array { what: "labels", of, home, residency: margins.residency(pages_max) });
+        }
+        if self.task.form == Form::Columns {
+            let residency = self.slopes.settle(pages_max);
+            arrays.push(Array { what: "slopes", of: Owner::All, home: plan.in_runs(), residency });
+        }
+        Actual { workers: self.task.standings.to_vec(), arrays }
+    }
+
+    /// Rows or columns, and the method's state for them.
+    fn lines_of(&self, worker: usize, pages_max: usize) -> Vec<Array> {
+        let Plan { workers, shards, .. } = self.task.plan;
+        let (of, home) = (Owner::Worker(worker), &shards[workers[worker].shard].home);
+        let (lines, state) = self.task.shards.parts[worker].residency(pages_max);
+        let (what, kept) = match self.task.form {
+            Form::Primal => ("rows", None),
+            Form::Dual => ("rows", Some("dual variables")),
+            Form::Columns => ("columns", Some("coefficients")),
+        };
+        let array = |(what, residency)| Array { what, of, home: home.clone(), residency };
+        std::iter::once((what, lines)).chain(kept.map(|kept| (kept, state))).map(array).collect()
+    }
+
+    /// What the worker alone writes: its sums and what it takes from exchanges, its order and counters.
+    fn own_of(&self, worker: usize, pages_max: usize) -> [Array; 2] {
+        let (of, home) = (Owner::Worker(worker), &self.task.plan.workers[worker].home);
+        let mut sums = self.sheets[worker].residency(pages_max);
+        sums.add(&self.agreed[worker].read().expect(PANICKED).settle(pages_max));
+        let seat = self.seats[worker].lock().expect(PANICKED);
+        let seat = seat.as_ref().expect("seated before the first epoch");
+        let mut order = seat.order.residency(pages_max);
+        order.add(&seat.parts.settle(pages_max));
+        order.add(&seat.record(pages_max));
+        [("sums", sums), ("order and counters", order)].map(|(what, residency)| Array {
+            what,
+            of,
+            home: home.clone(),
+            residency,
+        })
+    }
+}
