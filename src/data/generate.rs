@@ -9,7 +9,7 @@
 //! of its own (`data/stream.rs`), all logarithms and cosines come from the crate `libm` and not from the system, and sums
 //! over rows are taken in row order.
 
-use super::{Block, Data, memory::InMemory};
+use super::{Block, Data, memory::InMemory, room};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::path::Path;
@@ -212,6 +212,11 @@ impl Generated {
 /// An error unless `met`.
 fn require(met: bool, what: impl Into<String>, remedy: &str) -> Result<()> {
     if met { Ok(()) } else { Err(Error::unmet(what, remedy)) }
+}
+
+/// Refuses more `bytes` for `what` than may be taken.
+fn require_room(bytes: f64, what: &str) -> Result<()> {
+    room::fits(bytes, what).map_err(|refusal| Error::unmet(refusal, "ask for less"))
 }
 
 /// Checks what both kinds have.

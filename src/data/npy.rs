@@ -6,6 +6,7 @@ use super::{
     input::Input,
     memory::InMemory,
     per_row,
+    room::Watch,
     turn::{self, ColumnMajor},
 };
 use crate::{
@@ -129,6 +130,9 @@ struct Array {
     fortran: bool,
     shape: Vec<usize>,
     raw: Vec<u8>,
+    room: Watch,
+    /// Bytes of numbers read.
+    read: u64,
 }
 
 impl Array {
@@ -143,7 +147,7 @@ impl Array {
         let element = Element::parse(descriptor.trim_matches('\''))
             .ok_or_else(|| Error::data(&path, None, format!("elements of type {descriptor}"), REMEDY))?;
         let (fortran, shape) = (header.layout.is_fortran(), header.shape);
-        Ok(Array { input, path, element, fortran, shape, raw: Vec::new() })
+        Ok(Array { input, path, element, fortran, shape, raw: Vec::new(), room: Watch::begin(), read: 0 })
     }
 
     fn fault(&self, what: String, remedy: &str) -> Error {
@@ -153,6 +157,8 @@ impl Array {
     /// Hands on the next `count` numbers. Memory grows with what the file holds, not with what its header says.
     fn numbers(&mut self, count: usize, take: impl FnMut(f64)) -> Result<()> {
         let bytes = count.saturating_mul(self.element.bytes);
+        self.room.look(&self.path, self.read)?;
+        self.read += bytes as u64;
         self.raw.clear();
         let read = self.input.by_ref().take(bytes as u64).read_to_end(&mut self.raw);
         if read.map_err(|e| self.input.fault(e))? < bytes {

@@ -4,6 +4,7 @@
 use super::{
     input::{Input, LINE_BYTES_MAX},
     number::PADDING,
+    room::Watch,
 };
 use crate::error::{Error, Result};
 use memchr::{memchr, memrchr};
@@ -67,11 +68,17 @@ pub(super) fn first_outside_quotes(text: &[u8]) -> Option<usize> {
     None
 }
 
+/// Slabs between two looks at how much memory is left: some tens of microseconds in some tens of milliseconds.
+const LOOKS_EVERY: usize = 8;
+
 struct Stream {
     input: Input,
     cut: Cut,
     slab_bytes: usize,
     carry: Vec<u8>,
+    room: Watch,
+    /// Bytes of text handed out.
+    read: u64,
     next: usize,
     over: bool,
 }
@@ -82,6 +89,9 @@ impl Stream {
         slab.clear();
         if self.over {
             return Ok(None);
+        }
+        if self.next.is_multiple_of(LOOKS_EVERY) {
+            self.room.look(self.input.path(), self.read)?;
         }
         slab.append(&mut self.carry);
         let mut target = self.slab_bytes.max(slab.len());
@@ -108,6 +118,7 @@ impl Stream {
         }
         let (number, length) = (self.next, slab.len());
         self.next += 1;
+        self.read += length as u64;
         slab.resize(length + PADDING, b'\n');
         Ok((length > 0).then_some((number, length)))
     }
@@ -146,7 +157,8 @@ pub(super) fn parse<S, T: Send>(
 ) -> Result<Vec<T>> {
     let path = input.path().to_path_buf();
     let slab_bytes = slab_bytes.max(1);
-    let stream = Mutex::new(Stream { input, cut, slab_bytes, carry: Vec::new(), next: 0, over: false });
+    let (room, carry) = (Watch::begin(), Vec::new());
+    let stream = Mutex::new(Stream { input, cut, slab_bytes, carry, room, read: 0, next: 0, over: false });
     let parts = Mutex::new(Vec::new());
     let work = || {
         let (mut scratch, mut slab) = (scratch(), Vec::new());

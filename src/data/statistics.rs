@@ -8,7 +8,7 @@
 //! * the average conflict degree Δ̄ = the mean over the rows of how many *other* rows each meets (Mania and others:
 //!   Perturbed iterate analysis, 2017).
 
-use super::{Data, Shape};
+use super::{Data, Shape, room};
 use crate::{error::Result, loss::Loss};
 use serde::Serialize;
 
@@ -84,11 +84,12 @@ pub struct Statistics {
 /// Finds out all of `questions` about `data`, whose rows are taken into memory.
 ///
 /// # Errors
-/// Rows or labels that cannot be had.
+/// Rows or labels that cannot be had, or more columns than there is memory to count.
 pub fn inspect(data: &Data, questions: &Questions) -> Result<Statistics> {
     let labels = describe_labels(&data.source.labels()?);
     let rows = Rows::take(data.source.as_ref())?;
     let Shape { rows: n, columns: d, nonzeros: nnz, dense } = rows.shape();
+    room::check(&data.path, 8.0 * d as f64, &format!("a count for each of {d} columns"))?;
     let norms: Vec<f64> = rows.iter().map(|row| row.norm2().sqrt()).collect();
     let weights = data.weights.as_deref();
     Ok(Statistics {

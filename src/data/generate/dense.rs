@@ -1,6 +1,6 @@
 //! Dense rows: independent normal entries, or a matrix of known spectrum.
 
-use super::{DenseSpec, Generated, check, labels, pieces, require};
+use super::{DenseSpec, Generated, check, labels, pieces, require, require_room};
 use crate::{
     data::{
         Block,
@@ -18,6 +18,8 @@ pub(super) fn generate(spec: &DenseSpec, threads: usize) -> Result<Generated> {
     check(rows, columns, condition, &spec.rule)?;
     let fits = rows.checked_mul(columns).is_some_and(|entries| entries < 1 << 40);
     require(fits, format!("{rows} rows of {columns} columns"), "dense data have fewer than 2^40 entries")?;
+    let bytes = 4.0 * rows as f64 * columns as f64;
+    require_room(bytes, &format!("{rows} rows of {columns} columns"))?;
     let ranges = pieces::cut(rows, columns as f64);
     let normal = |range: std::ops::Range<usize>| {
         let mut values = Vec::with_capacity(range.len() * columns);

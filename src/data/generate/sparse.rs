@@ -4,7 +4,7 @@ use super::{
     Generated, SparseSpec, Values, check, hot, labels,
     pieces::{self, Piece},
     popularity::Popularity,
-    require,
+    require, require_room,
 };
 use crate::{
     data::{
@@ -18,6 +18,9 @@ use std::ops::Range;
 
 pub(super) fn generate(spec: &SparseSpec, threads: usize) -> Result<Generated> {
     check_spec(spec)?;
+    let (rows, columns) = (spec.rows as f64, spec.columns as f64);
+    let bytes = rows * (8.0 * spec.nonzeros_per_row + 16.0) + 32.0 * columns;
+    require_room(bytes, &format!("{rows} rows of {} entries in {columns} columns", spec.nonzeros_per_row))?;
     let hot = if spec.conflict.is_some() { spec.hot_columns } else { 0 };
     let popularity = Popularity::new(spec.columns - hot, spec.power, spec.shift);
     let ranges = pieces::cut(spec.rows, spec.nonzeros_per_row);
