@@ -48,7 +48,7 @@ macro_rules! zeroed {
 
 zeroed!(u8, u32, u64, f32, f64, SharedF32, SharedF64);
 
-/// A fixed-length array of zeros to begin with, aligned to a page, and to 2 MiB if it has as much. Cloning and growing are
+/// A fixed-length array of zeros to begin with, aligned to a page, and to 2 MiB if it was placed and has as much. Cloning and growing are
 /// not offered: it is placed once.
 pub struct Pages<T> {
     start: NonNull<T>,
@@ -63,12 +63,13 @@ unsafe impl<T: Send> Send for Pages<T> {}
 unsafe impl<T: Sync> Sync for Pages<T> {}
 
 impl<T: Zeroed> Pages<T> {
-    /// `len` zeros, each page where it is touched first, in huge pages where there is room for any. No page is touched.
+    /// `len` zeros, each page where it is touched first, in whatever pages the kernel likes: for what lives a short while. No
+    /// page is touched.
     ///
     /// # Panics
     /// If the address space is exhausted, as a failed allocation does.
     pub fn zeroed(len: usize) -> Self {
-        Pages::placed(len, &Site::default())
+        Pages::of(len, Region::plain(len, size_of::<T>()))
     }
 
     /// `len` zeros whose pages are to lie at `site`. No page is touched. What the kernel refuses is kept
@@ -77,7 +78,10 @@ impl<T: Zeroed> Pages<T> {
     /// # Panics
     /// As [`Pages::zeroed`].
     pub fn placed(len: usize, site: &Site) -> Self {
-        let region = Region::new(len, size_of::<T>(), site);
+        Pages::of(len, Region::new(len, size_of::<T>(), site))
+    }
+
+    fn of(len: usize, region: Region) -> Self {
         let start = if len == 0 { NonNull::dangling() } else { region.start().cast() };
         Pages { start, len, region, owned: PhantomData }
     }

@@ -33,22 +33,36 @@ impl Region {
     /// # Panics
     /// If the address space is exhausted, as a failed allocation does.
     pub(super) fn new(len: usize, size: usize, site: &Site) -> Self {
+        let mut region = Region::mapped(len, size, &site.home, HUGE_BYTES);
+        region.advise(site.huge_pages);
+        region.refused = region.home.apply(region.address(), &region.bounds, Present::Stay).err();
+        region
+    }
+
+    /// The same without a word to the kernel, for many arrays that live a short while: neighbours are one mapping to it,
+    /// and it grants a process 65530.
+    ///
+    /// # Panics
+    /// As [`Region::new`].
+    pub(super) fn plain(len: usize, size: usize) -> Self {
+        Region::mapped(len, size, &Home::FirstTouch, policy::page_bytes())
+    }
+
+    /// A mapping for an array that begins at a multiple of `alignment` bytes if it has as many.
+    fn mapped(len: usize, size: usize, home: &Home, alignment: usize) -> Self {
         let page = policy::page_bytes();
         let bytes = len.checked_mul(size).and_then(|bytes| bytes.checked_next_multiple_of(page));
         let bytes = bytes.expect("array size overflows the address space");
-        let slack = if bytes >= HUGE_BYTES { HUGE_BYTES - page } else { 0 };
+        let slack = if bytes >= alignment { alignment - page } else { 0 };
         let mapped = bytes.checked_add(slack).expect("array size overflows the address space");
         let map =
             (bytes > 0).then(|| MmapRaw::from(MmapMut::map_anon(mapped).expect("cannot map anonymous memory")));
         let offset = map.as_ref().filter(|_| slack > 0).map_or(0, |map| {
             let address = map.as_mut_ptr() as usize;
-            address.next_multiple_of(HUGE_BYTES) - address
+            address.next_multiple_of(alignment) - address
         });
-        let bounds = bounds(len, size, page, &site.home);
-        let mut region = Region { map, offset, bounds, home: site.home.clone(), refused: None };
-        region.advise(site.huge_pages);
-        region.refused = region.home.apply(region.address(), &region.bounds, Present::Stay).err();
-        region
+        let bounds = bounds(len, size, page, home);
+        Region { map, offset, bounds, home: home.clone(), refused: None }
     }
 
     /// Huge pages for the whole ones of the array and small ones for what is left of it and for the slack behind, so that
