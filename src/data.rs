@@ -22,6 +22,7 @@ mod options;
 mod overlay;
 mod per_row;
 mod reading;
+mod room;
 mod slabs;
 pub mod statistics;
 mod stream;

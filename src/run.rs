@@ -18,7 +18,7 @@ use crate::{
     placement::actual::Actual,
     shard::Part,
     store::{Replica, View},
-    sync::{Flag, Gate, SharedF64, Slot},
+    sync::{Flag, SharedF64, Slot},
     trace::{CertificateKind, Observer, Sample, StopReason},
 };
 use crossbeam_utils::CachePadded;
@@ -27,6 +27,7 @@ use std::{
     sync::{Mutex, RwLock},
 };
 
+mod crew;
 mod decide;
 mod evaluate;
 mod exchanging;
@@ -36,6 +37,7 @@ mod snapshot;
 mod task;
 pub mod threads;
 
+use crew::Crew;
 pub use task::{Facts, Form, Limits, Task};
 
 /// One worker, in pages of its own on its node.
@@ -114,13 +116,13 @@ pub struct Run<'a, D: Matrix, R, M: Method> {
     slopes: Pages<SharedF64>,
     /// Factors that make dual variables feasible: for the positive, for the negative, for all.
     balance: [SharedF64; 3],
-    pace_damping: SharedF64,
+    pace_damping: CachePadded<SharedF64>,
     /// Seconds that each worker spent at the gate, the serial work of the last to arrive included.
     gate_seconds: Vec<CachePadded<SharedF64>>,
-    halt: Flag,
+    halt: CachePadded<Flag>,
     clock: Stopwatch,
     /// When `limits.seconds` are over, by `clock`.
-    deadline: SharedF64,
+    deadline: CachePadded<SharedF64>,
     ledger: Mutex<Ledger<'a>>,
 }
 
@@ -154,32 +156,6 @@ pub struct Waits {
     pub gate_seconds: f64,
     /// Stripes of a locked merge that another update held.
     pub stripes: u64,
-}
-
-/// Who runs a phase: one worker of many threads, or all workers in turn.
-enum Crew<'a> {
-    /// Worker `.0`, meeting the others at `.1`, and adding what it waited there to `.2`.
-    Thread(usize, &'a Gate, &'a SharedF64),
-    /// Workers 0 to `.0`, on this thread.
-    Alone(usize),
-}
-
-impl Crew<'_> {
-    /// Runs `each` for every worker of this crew, then waits for all others; the last runs `then` before any goes on.
-    fn phase(&self, mut each: impl FnMut(usize), then: impl FnOnce()) {
-        match self {
-            Crew::Thread(worker, gate, waited) => {
-                each(*worker);
-                let clock = Stopwatch::start();
-                gate.meet(then);
-                waited.put(waited.read() + clock.seconds());
-            }
-            Crew::Alone(workers) => {
-                (0..*workers).for_each(each);
-                then();
-            }
-        }
-    }
 }
 
 impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
@@ -218,10 +194,10 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             gate_seconds: padded(),
             slopes: Pages::placed(margins, &task.plan.site(&task.plan.in_runs())),
             balance: [SharedF64::new(1.0), SharedF64::new(1.0), SharedF64::new(1.0)],
-            pace_damping: SharedF64::new(damping),
-            halt: Flag::default(),
+            pace_damping: CachePadded::new(SharedF64::new(damping)),
+            halt: CachePadded::new(Flag::default()),
             clock: Stopwatch::start(),
-            deadline: SharedF64::new(0.0),
+            deadline: CachePadded::new(SharedF64::new(0.0)),
             ledger: Mutex::new(Ledger {
                 observer,
                 samples: Vec::new(),
