@@ -32,6 +32,8 @@ mod decide;
 mod evaluate;
 mod exchanging;
 pub mod interleaved;
+mod origin;
+mod rebuild;
 mod residency;
 mod snapshot;
 mod task;

@@ -2,7 +2,8 @@
 
 use super::{Report, describe, short};
 use crate::{
-    placement::{Label, Plan, team::Standing},
+    os::memory::Residency,
+    placement::{Label, Plan, actual::Actual, team::Standing},
     run::Waits,
     topology::cpulist,
     trace::{CertificateKind, StopReason},
@@ -56,6 +57,9 @@ pub fn table(report: &Report<'_>) -> String {
         ("certificate", certificate(report)),
         ("stopped", stopped(report)),
     ];
+    if let Some(text) = memory(&outcome.placed) {
+        rows.insert(4, ("memory", text));
+    }
     if let Some(path) = report.model {
         let model = &outcome.model;
         rows.push((
@@ -116,6 +120,28 @@ fn workers(plan: &Plan, placed: &[Standing]) -> String {
     text
 }
 
+/// Where the pages are that were asked for, where there is more than one node or something is not as planned.
+fn memory(placed: &Actual) -> Option<String> {
+    let mut all = Residency::default();
+    placed.arrays.iter().for_each(|array| all.add(&array.residency));
+    let nodes: Vec<u32> = all.bytes_by_node.keys().copied().collect();
+    if nodes.len() < 2 && all.met() {
+        return None;
+    }
+    let mut text = match all.bytes_placed() {
+        0 => "the kernel does not say where it is".into(),
+        bytes => format!(
+            "{:.1} % of the pages looked up, on nodes {}, are where the plan puts them",
+            100.0 * (bytes - all.bytes_misplaced) as f64 / bytes as f64,
+            cpulist::format(&nodes)
+        ),
+    };
+    if !all.refused.is_empty() {
+        text += "; the kernel refused to place some or all of it";
+    }
+    Some(text)
+}
+
 fn certificate(report: &Report<'_>) -> String {
     let outcome = report.outcome;
     match (outcome.certificate, outcome.gap) {
@@ -170,4 +196,37 @@ pub(super) fn entry(name: &str, value: &str) -> String {
     }
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        os::memory::Home,
+        placement::actual::{Array, Owner},
+    };
+
+    fn rows(bytes_by_node: &[(u32, u64)], bytes_misplaced: u64, refused: &[&str]) -> Array {
+        let residency = Residency {
+            bytes_by_node: bytes_by_node.iter().copied().collect(),
+            bytes_misplaced,
+            refused: refused.iter().map(ToString::to_string).collect(),
+            ..Residency::default()
+        };
+        Array { what: "rows", of: Owner::All, home: Home::Node(0), residency }
+    }
+
+    fn told(arrays: Vec<Array>) -> Option<String> {
+        memory(&Actual { workers: Vec::new(), arrays })
+    }
+
+    #[test]
+    fn memory_is_told_of_where_there_are_several_nodes_or_something_is_amiss() {
+        assert_eq!(told(vec![rows(&[(0, 8192)], 0, &[])]), None, "one node, all there");
+        let spread = told(vec![rows(&[(0, 8192)], 0, &[]), rows(&[(2, 8192)], 4096, &[])]).expect("two nodes");
+        assert_eq!(spread, "75.0 % of the pages looked up, on nodes 0,2, are where the plan puts them");
+        let refused = told(vec![rows(&[(0, 4096)], 0, &["placement unavailable"])]).expect("a refusal");
+        assert!(refused.contains("100.0 %") && refused.contains("refused"), "{refused}");
+        assert!(told(vec![rows(&[], 0, &["x"])]).expect("nothing known").contains("does not say"));
+    }
 }

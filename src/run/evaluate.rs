@@ -29,7 +29,7 @@ pub(super) struct Sheet {
     /// By rows: αᵢ of each row that the worker judges, where they must be kept.
     alpha: Mutex<Pages<f64>>,
     /// Σ over the worker's lines of scalar times line.
-    vector: RwLock<Pages<f64>>,
+    pub(super) vector: RwLock<Pages<f64>>,
 }
 
 impl Sheet {
@@ -66,7 +66,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
 
     /// As [`Run::evaluate`], by columns with the coefficients multiplied by `share`: 0 for the origin, whose margins the
     /// store holds then, while the state keeps the coefficients.
-    fn judge(&self, crew: &Crew<'_>, share: f64) {
+    pub(super) fn judge(&self, crew: &Crew<'_>, share: f64) {
         crew.phase(|worker| self.margins(worker), || self.collect(Self::set_balance));
         if self.task.form == Form::Primal && self.keeps_alpha() {
             crew.phase(|worker| self.scatter_alpha(worker), || ());
@@ -311,73 +311,6 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         };
         self.sheets[worker].totals.lock().expect(PANICKED).conjugate = sum;
     }
-
-    /// Makes the store again from the state: undoes what lossy merges lost and what rounding added. Leaves the exact
-    /// values in `agreed`.
-    pub(super) fn rebuild(&self, crew: &Crew<'_>) {
-        if self.task.form == Form::Primal {
-            return;
-        }
-        crew.phase(|worker| self.expand(worker), || ());
-        crew.phase(|worker| self.sum_up(worker), || ());
-        crew.phase(|worker| self.adopt(worker), || ());
-    }
-
-    fn expand(&self, worker: usize) {
-        let task = &self.task;
-        let f = task.shards.glm(worker, task.frame);
-        let unit = match task.form {
-            Form::Dual => 1.0 / (task.frame.prox.l2 * task.frame.total_weight),
-            Form::Primal | Form::Columns => 1.0,
-        };
-        let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
-        vector.fill(0.0);
-        for (i, memo) in task.shards.parts[worker].state.iter().enumerate() {
-            let weight = if task.form == Form::Dual { f.weight(i) } else { 1.0 };
-            scatter(&mut vector, weight * unit * memo.read(), f.line(i));
-        }
-    }
-
-    fn sum_up(&self, worker: usize) {
-        let start = share(self.task.width(), worker, self.workers()).start;
-        let mut agreed = self.agreed[worker].write().expect(PANICKED);
-        agreed.fill(0.0);
-        for sheet in &self.sheets {
-            let vector = sheet.vector.read().expect(PANICKED);
-            agreed.iter_mut().zip(&vector[start..]).for_each(|(sum, value)| *sum += value);
-        }
-    }
-
-    /// Judges x = 0 first, where the certificate is relative to it.
-    pub(super) fn judge_zero(&self, crew: &Crew<'_>) {
-        let kept: Vec<f64> = self.constants.iter().map(|constant| constant.read()).collect();
-        let stored: Vec<Vec<f64>> =
-            self.agreed.iter().map(|chunk| chunk.read().expect(PANICKED).to_vec()).collect();
-        let fill = |worker: usize, from: &dyn Fn(usize) -> Vec<f64>| {
-            self.agreed[worker].write().expect(PANICKED).copy_from_slice(&from(worker));
-        };
-        crew.phase(|_| (), || ());
-        crew.phase(
-            |worker| {
-                fill(worker, &|chunk| vec![0.0; stored[chunk].len()]);
-                self.constants[worker].put(0.0);
-            },
-            || (),
-        );
-        crew.phase(|worker| self.adopt(worker), || ());
-        self.judge(crew, 0.0);
-        crew.phase(
-            |worker| {
-                fill(worker, &|chunk| stored[chunk].clone());
-                self.constants[worker].put(kept[worker]);
-            },
-            || {
-                let mut ledger = self.ledger.lock().expect(PANICKED);
-                ledger.norm_zero = ledger.totals.step2.sqrt();
-            },
-        );
-        crew.phase(|worker| self.adopt(worker), || ());
-    }
 }
 
 fn each_line((part, lines): (usize, Range<usize>)) -> impl Iterator<Item = (usize, usize)> {
@@ -385,7 +318,7 @@ fn each_line((part, lines): (usize, Range<usize>)) -> impl Iterator<Item = (usiz
 }
 
 /// vector ← vector + scale · row, on plain memory.
-fn scatter(vector: &mut [f64], scale: f64, row: Row<'_>) {
+pub(super) fn scatter(vector: &mut [f64], scale: f64, row: Row<'_>) {
     if scale != 0.0 {
         row.entries().for_each(|(column, value)| vector[column] += scale * value);
     }
