@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Reading data")]
 pub(super) struct ReadingArgs {
-    /// Form of the data file; told by its content, name and first line if not given (.gz, .xz and .zst by content)
+    /// Form of the data file; told by its content, name and first line if not given (.gz, .bz2, .xz and .zst by content)
     #[arg(long, value_enum)]
     format: Option<FormatName>,
     /// Number that LIBSVM text gives the first column; 0 if an index 0 occurs, else 1, if not given

@@ -55,7 +55,7 @@ impl Format {
 
     fn by_name(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let name = [".gz", ".xz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+        let name = [".gz", ".bz2", ".xz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         match name.rsplit_once('.')?.1 {
             "svm" | "libsvm" | "svmlight" => Some(Format::Libsvm),
             "csv" | "tsv" => Some(Format::Csv),

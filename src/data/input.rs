@@ -1,4 +1,4 @@
-//! A file or standard input as a stream of plain bytes: `.gz`, `.xz` and `.zst` are told by their first bytes and
+//! A file or standard input as a stream of plain bytes: `.gz`, `.bz2`, `.xz` and `.zst` are told by their first bytes and
 //! decompressed, files of several streams too.
 
 use crate::error::{Error, Result};
@@ -12,6 +12,7 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compression {
     Gzip,
+    Bzip2,
     Xz,
     Zstd,
 }
@@ -54,6 +55,10 @@ impl Input {
         raw.by_ref().take(6).read_to_end(&mut magic).map_err(|e| Error::io("read", path, e))?;
         let compression = match magic.as_slice() {
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
+            // The digit is the block size; the six bytes after it, of which two are seen, begin a block or the end.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41] | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72] => {
+                Some(Compression::Bzip2)
+            }
             [0xfd, b'7', b'z', b'X', b'Z', 0] => Some(Compression::Xz),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
             _ => None,
@@ -62,6 +67,7 @@ impl Input {
         let rest: Box<dyn Read + Send> = match compression {
             None => Box::new(raw),
             Some(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(raw)),
+            Some(Compression::Bzip2) => Box::new(bzip2::read::MultiBzDecoder::new(raw)),
             Some(Compression::Xz) => Box::new(liblzma::read::XzDecoder::new_multi_decoder(raw)),
             Some(Compression::Zstd) => {
                 Box::new(zstd::stream::read::Decoder::new(raw).map_err(|e| Error::io("read", path, e))?)
@@ -133,6 +139,7 @@ impl Input {
         let (name, check) = match self.compression {
             None => return Error::io("read", &self.path, error),
             Some(Compression::Gzip) => ("gzip", "gzip -t"),
+            Some(Compression::Bzip2) => ("bzip2", "bzip2 -t"),
             Some(Compression::Xz) => ("xz", "xz -t"),
             Some(Compression::Zstd) => ("zstd", "zstd -t"),
         };

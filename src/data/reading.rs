@@ -10,7 +10,7 @@ use std::path::Path;
 /// Reads the data set at `path` (`-` is standard input) on `threads` threads, at least one.
 ///
 /// LIBSVM and SVMlight text, CSV, Matrix Market and `.npy` are told apart by content, name and first line;
-/// `.gz`, `.xz` and `.zst` by content. Values are stored in single precision, each the `f32` nearest to the decimal as
+/// `.gz`, `.bz2`, `.xz` and `.zst` by content. Values are stored in single precision, each the `f32` nearest to the decimal as
 /// written; labels and weights are `f64`. A value that overflows `f32` is an error, and so are NaN and infinities.
 /// Text is not held whole: reading needs the memory of the rows and a few pieces of text a thread.
 ///

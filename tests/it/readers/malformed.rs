@@ -43,6 +43,7 @@ const LIBSVM: &[Case] = &[
     ("x", b"1 qid:x 2:1\n", "x:1: `qid:x` is not a query number", "integer"),
     ("x", b"1 1:2 \xe2\x88\x92 3\n", "x:1: `\\xe2\\x88\\x92` has no colon", "index:value"),
     ("x.gz", b"\x1f\x8b\x08\x00", "x.gz: cannot be decompressed (gzip)", "gzip -t"),
+    ("x.bz2", b"BZh91AY&SY", "x.bz2: cannot be decompressed (bzip2)", "bzip2 -t"),
     ("x.xz", b"\xfd7zXZ\x00\x00", "x.xz: cannot be decompressed (xz)", "xz -t"),
     ("x.zst", b"\x28\xb5\x2f\xfd\x04", "x.zst: cannot be decompressed (zstd)", "zstd -t"),
 ];
@@ -295,8 +296,13 @@ fn compressed_text_that_is_cut_short_is_an_error_and_never_fewer_rows() {
         encoder.write_all(text.as_bytes()).unwrap();
         encoder.finish().unwrap()
     };
+    let bzip2 = {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
     let zstd = zstd::stream::encode_all(text.as_bytes(), 1).unwrap();
-    for (name, whole) in [("gzip", gzip), ("xz", xz), ("zstd", zstd)] {
+    for (name, whole) in [("gzip", gzip), ("bzip2", bzip2), ("xz", xz), ("zstd", zstd)] {
         let rows = |bytes: &[u8]| read(bytes, "x", &ReadOptions::default(), 2).map(|data| data.source.shape().rows);
         assert_eq!(rows(&whole).unwrap(), 50_000, "{name}");
         for cut in [8, whole.len() / 2, whole.len() - 1] {

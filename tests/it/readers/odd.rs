@@ -10,6 +10,12 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 fn xz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
     encoder.write_all(bytes).unwrap();
@@ -71,6 +77,7 @@ fn compressed_files_are_told_by_content_and_may_consist_of_several_streams() {
     let zstd = |bytes| zstd::stream::encode_all(bytes, 1).unwrap();
     for (name, pair) in [
         ("gzip", [gzip(first), gzip(second)]),
+        ("bzip2", [bzip2(first), bzip2(second)]),
         ("xz", [xz(first), xz(second)]),
         ("zstd", [zstd(first), zstd(second)]),
     ] {
@@ -79,6 +86,10 @@ fn compressed_files_are_told_by_content_and_may_consist_of_several_streams() {
     assert_eq!(whole.rows[2], [(2, 3.0)]);
     let table = good(&gzip(b"1,2\n3,4\n"), "x.csv.gz", &ReadOptions::default());
     assert_eq!(table.labels, [1.0, 3.0]);
+    let table = good(&bzip2(b"1,2\n3,4\n"), "x.csv.bz2", &ReadOptions::default());
+    assert_eq!(table.labels, [1.0, 3.0]);
+    let message = read(b"BZh9 is no magic number\n", "x", &ReadOptions::default(), 1).err().unwrap().to_string();
+    assert!(message.contains("x:1"), "text that begins like a compressed file is text: {message}");
 }
 
 #[test]
