@@ -5,7 +5,7 @@ pub mod matrix;
 
 use crate::{error::Result, os::memory::Pages};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 mod delimited;
 pub mod export;
@@ -105,9 +105,10 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// As [`Source::take`].
     fn labels(&self) -> Result<Vec<f64>>;
-    /// Bytes of memory that blocks not taken yet hold.
-    fn held_bytes(&self) -> u64 {
-        0
+    /// Bytes of memory that blocks not taken yet hold, on each node by the system's number, as far as a few pages of each
+    /// tell; empty for a source that reads blocks when they are taken.
+    fn held_bytes(&self) -> BTreeMap<u32, u64> {
+        BTreeMap::new()
     }
 }
 

@@ -29,6 +29,9 @@ pub struct Slots {
 }
 
 impl Slots {
+    /// Slots that a layout leaves without a column, at most.
+    pub const HOLES_MAX: usize = PADDED * (TOGETHER - 1);
+
     /// Column j in slot j, a column of ones right behind: for rows that touch every coordinate, and for the coefficients of
     /// methods that go by columns.
     pub fn dense(columns: usize, ones: bool) -> Self {

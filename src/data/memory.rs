@@ -7,6 +7,7 @@ use crate::{
 };
 use ndarray::ArrayView2;
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -71,13 +72,31 @@ impl Source for InMemory {
         Ok(self.labels.clone())
     }
 
-    fn held_bytes(&self) -> u64 {
-        let bytes = |block: &Mutex<Option<Block>>| match &*block.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(Block::Sparse { starts, columns, .. }) => 8 * (starts.len() + columns.len()) as u64,
-            Some(Block::Dense { values, .. }) => 4 * values.len() as u64,
-            None => 0,
-        };
-        self.blocks.iter().map(bytes).sum()
+    fn held_bytes(&self) -> BTreeMap<u32, u64> {
+        let mut held = BTreeMap::new();
+        for block in &self.blocks {
+            match &*block.lock().unwrap_or_else(PoisonError::into_inner) {
+                Some(Block::Sparse { columns, values, .. }) => {
+                    lying(columns, &mut held);
+                    lying(values, &mut held);
+                }
+                Some(Block::Dense { values, .. }) => lying(values, &mut held),
+                None => {}
+            }
+        }
+        held
+    }
+}
+
+/// Adds where the array lies, by 16 of its pages.
+fn lying<T>(array: &Pages<T>, held: &mut BTreeMap<u32, u64>) {
+    let (found, size) = (array.record(16), size_of_val(&array[..]) as u64);
+    if found.not_told.is_some() {
+        // Where the kernel does not say, it places nothing either: only the sum counts.
+        *held.entry(0).or_default() += size;
+    }
+    for (&node, &bytes) in &found.bytes_by_node {
+        *held.entry(node).or_default() += size * bytes / found.bytes_placed().max(1);
     }
 }
 

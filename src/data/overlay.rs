@@ -2,6 +2,7 @@
 
 use super::{Block, BlockSpan, Shape, Source};
 use crate::error::Result;
+use std::collections::BTreeMap;
 
 /// The rows of another source.
 pub(super) struct Overlay<S> {
@@ -36,7 +37,7 @@ impl<S: Source> Source for Overlay<S> {
         self.labels.clone().map_or_else(|| self.source.labels(), Ok)
     }
 
-    fn held_bytes(&self) -> u64 {
+    fn held_bytes(&self) -> BTreeMap<u32, u64> {
         self.source.held_bytes()
     }
 }

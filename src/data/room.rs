@@ -12,7 +12,7 @@ const REMEDY: &str = "take fewer rows or columns, raise the limit, or read it on
 
 /// Of what was there to begin with, this share is kept for all but the rows; and so much at least.
 const KEPT_SHARE: u64 = 64;
-const KEPT_BYTES_MIN: u64 = 32 << 20;
+const KEPT_BYTES_MIN: u64 = 16 << 20;
 
 /// Refuses `bytes` for `what` if they are more than is allowed.
 ///
@@ -93,7 +93,7 @@ mod tests {
         assert!(refusal.contains("after 3072 MiB of the file 128 of 8192 MiB are left"), "{refusal}");
         assert!(refusal.contains("control group"), "{refusal}");
         judge(&left(20), &left(20), 0).expect("reading took nothing: a small file may still fit");
-        judge(&left(20), &left(19), 1 << 20).expect_err("and now it takes of the little there was");
+        judge(&left(20), &left(15), 1 << 20).expect_err("and now it takes of the little there was");
     }
 
     #[test]

@@ -86,10 +86,10 @@ pub struct Statistics {
 /// # Errors
 /// Rows or labels that cannot be had, or more columns than there is memory to count.
 pub fn inspect(data: &Data, questions: &Questions) -> Result<Statistics> {
+    check_room(data)?;
     let labels = describe_labels(&data.source.labels()?);
     let rows = Rows::take(data.source.as_ref())?;
     let Shape { rows: n, columns: d, nonzeros: nnz, dense } = rows.shape();
-    room::check(&data.path, 8.0 * d as f64, &format!("a count for each of {d} columns"))?;
     let norms: Vec<f64> = rows.iter().map(|row| row.norm2().sqrt()).collect();
     let weights = data.weights.as_deref();
     Ok(Statistics {
@@ -105,4 +105,21 @@ pub fn inspect(data: &Data, questions: &Questions) -> Result<Statistics> {
         row_norms: Distribution::of(norms),
         curvature: questions.loss.map(|loss| curvature(&rows, weights, &loss, questions)),
     })
+}
+
+/// All rows are held, with a transpose of them for the conflicts; and some vectors of n and of d numbers.
+///
+/// # Errors
+/// If that is more than may be taken.
+fn check_room(data: &Data) -> Result<()> {
+    let Shape { rows, columns, nonzeros, dense } = data.source.shape();
+    let entry = if dense { 4.0 } else { 8.0 };
+    let held = if data.source.held_bytes().is_empty() { entry * nonzeros as f64 } else { 0.0 };
+    let vectors = 8.0 * (4.0 * rows as f64 + 6.0 * columns as f64);
+    let transpose = if dense { 0.0 } else { 4.0 * nonzeros as f64 };
+    room::check(
+        &data.path,
+        held + transpose + vectors,
+        &format!("{rows} rows and {columns} columns to be looked into"),
+    )
 }

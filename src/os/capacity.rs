@@ -15,9 +15,12 @@ pub struct Capacity {
 }
 
 /// What this process may still take without swapping or being killed: the least of what the machine has available, what
-/// the nodes have that its cpuset allows, and what its control groups leave. `None` if the kernel tells none of them.
+/// the nodes have that its cpuset allows, what its control groups leave, and what its address space does if that is limited. `None` if the kernel tells none of them.
 pub fn memory_allowed() -> Option<Capacity> {
-    memory_allowed_below(Path::new("/"))
+    let address_space = host::address_space_left_bytes()
+        .map(|bytes| Capacity { bytes, limited_by: "the limit of the address space (ulimit -v)".to_string() });
+    let bounds = [memory_allowed_below(Path::new("/")), address_space];
+    bounds.into_iter().flatten().min_by_key(|capacity| capacity.bytes)
 }
 
 /// [`memory_allowed`] with the file system seen from `root`, for tests.

@@ -99,3 +99,18 @@ pub fn balancing_below(root: &Path) -> bool {
     let told = fs::read_to_string(root.join("proc/sys/kernel/numa_balancing"));
     told.is_ok_and(|text| text.trim() != "0")
 }
+
+/// Bytes of address space that this process may still map, if that is limited (`ulimit -v`).
+pub fn address_space_left_bytes() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the kernel writes one struct of this type to a place of ours.
+    let status = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    if status != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    // "12345 678 …": pages mapped, pages resident.
+    let pages: u64 = fs::read_to_string("/proc/self/statm").ok()?.split(' ').next()?.parse().ok()?;
+    // SAFETY: takes a number and returns one.
+    let page_bytes = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
+    Some(limit.rlim_cur.saturating_sub(pages * page_bytes))
+}

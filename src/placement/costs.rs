@@ -62,8 +62,8 @@ pub struct Room {
     pub all: Option<(u64, String)>,
     /// Bytes by node, by the system's number, where the kernel says so.
     pub nodes: BTreeMap<u32, u64>,
-    /// Bytes that the data hold now and that become free as they are copied to the nodes.
-    pub released: u64,
+    /// Bytes by node that the data hold now, and that become free as they are copied to where they are to lie.
+    pub released: BTreeMap<u32, u64>,
 }
 
 impl Costs {
@@ -105,9 +105,9 @@ impl Costs {
     /// # Errors
     /// [`Error::Unmet`].
     pub fn check(&self, room: &Room, formula: &str) -> Result<()> {
-        let refused = |where_: String, cost: &Cost, free: u64, bound: &str| {
-            let released = if room.released > 0 {
-                format!(", {} more as the data are copied", size(room.released as f64))
+        let refused = |where_: String, cost: &Cost, free: u64, released: u64, bound: &str| {
+            let released = if released > 0 {
+                format!(", {} more as the data are copied", size(released as f64))
             } else {
                 String::new()
             };
@@ -123,17 +123,18 @@ impl Costs {
                  column number of the data.",
             )
         };
-        let total = self.total();
+        let (total, released) = (self.total(), room.released.values().sum::<u64>());
         if let Some((free, bound)) = &room.all
-            && total.bytes() > (*free + room.released) as f64
+            && total.bytes() > (*free + released) as f64
         {
-            return Err(refused("the run".into(), &total, *free, &format!(" (limited by {bound})")));
+            return Err(refused("the run".into(), &total, *free, released, &format!(" (limited by {bound})")));
         }
         for (node, cost) in &self.nodes {
+            let released = room.released.get(node).copied().unwrap_or(0);
             if let Some(&free) = room.nodes.get(node)
-                && cost.bytes() > (free + room.released) as f64
+                && cost.bytes() > (free + released) as f64
             {
-                return Err(refused(format!("node {node}"), cost, free, ""));
+                return Err(refused(format!("node {node}"), cost, free, released, ""));
             }
         }
         Ok(())
@@ -184,7 +185,9 @@ mod tests {
         for part in ["node 3", "82.0 MiB", "data 64.0 MiB", "80.0 MiB are free", "8 bytes an entry"] {
             assert!(error.contains(part), "{part}: {error}");
         }
-        room.released = 2 << 20;
+        room.released = BTreeMap::from([(0, 64 << 20)]);
+        costs().check(&room, "").expect_err("what becomes free on another node does not help");
+        room.released = BTreeMap::from([(3, 2 << 20)]);
         costs().check(&room, "").expect("what is copied from becomes free");
         room.all = Some((90 << 20, "the control group's limit".into()));
         let error = costs().check(&room, "").expect_err("101 MiB in 92").to_string();

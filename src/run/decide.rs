@@ -110,9 +110,10 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             }
         };
         let done = self.updates();
-        let lines: usize = self.task.shards.parts.iter().map(|part| part.matrix.rows()).sum();
-        // Less than 1 where the run was halted within the epoch.
-        let fraction = (done - ledger.updates_seen) as f64 / lines.max(1) as f64;
+        // Less than 1 where the run was halted within the epoch. Otherwise 1, though with a copy of the rows a node its
+        // visits add up to n only as nearly as buckets allow.
+        let visited = (done - ledger.updates_seen) as f64 / self.task.shards.lines().max(1) as f64;
+        let fraction = if self.halt.is_raised() { visited } else { 1.0 };
         Sample {
             epoch: ledger.epochs_done as f64 + fraction.min(1.0),
             updates: ledger.updates_before + done,

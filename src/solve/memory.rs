@@ -3,12 +3,14 @@
 use super::{Fit, Form};
 use crate::{
     config::{CellKind, Layout, OrderKind},
-    data::Source,
+    data::{Shape, Source},
     error::Result,
-    os::capacity,
+    layout::Slots,
+    os::{capacity, memory::Home},
     placement::costs::{Cost, Costs, Room},
     shard::Deal,
 };
+use std::collections::BTreeMap;
 
 impl Fit<'_> {
     /// Bytes by node. An entry of sparse data takes 8, one of dense data 4; a row its label, its norm and the method's state
@@ -34,9 +36,31 @@ impl Fit<'_> {
         for replica in &self.plan.replicas {
             costs.add(&replica.home, Cost::of_parameters(cell * self.width() as f64));
         }
-        // The model and what it is made from.
-        costs.anywhere.workers += 16.0 * self.shape.columns as f64;
+        costs.add(&Home::FirstTouch, self.besides(source, weighted));
         costs
+    }
+
+    /// What is nobody's in particular: labels and weights as they were read and as they were prepared; blocks of a mapped
+    /// source that must all be in memory before they are copied, with a count of each column a worker and the slots; at the
+    /// end the state and the store twice over, for the model and a checkpoint; and 8 MiB for program and stacks.
+    fn besides(&self, source: &dyn Source, weighted: bool) -> Cost {
+        let Shape { rows, columns, nonzeros, dense } = self.shape;
+        let (rows, columns) = (rows as f64, columns as f64);
+        let marks = 8.0 * rows * (2.0 + 2.0 * f64::from(u8::from(weighted)));
+        let mut blocks = 0.0;
+        if self.holds_blocks() {
+            blocks += 8.0 * columns * (self.plan.workers.len() as f64 + 2.0);
+            if source.held_bytes().is_empty() {
+                blocks += if dense { 4.0 } else { 8.0 } * nonzeros as f64 + 8.0 * rows;
+            }
+        }
+        let lines = match self.form() {
+            Form::Primal => 0.0,
+            Form::Dual => rows,
+            Form::Columns => columns,
+        };
+        let end = 8.0 * (2.0 * self.width() as f64 + 2.0 * columns + 2.0 * lines);
+        Cost { data: marks + blocks, parameters: 0.0, workers: end + f64::from(8 << 20) }
     }
 
     /// What there is. Blocks that go one by one from the source to the workers make room as they go.
@@ -45,7 +69,7 @@ impl Fit<'_> {
         Room {
             all: capacity::memory_allowed().map(|capacity| (capacity.bytes, capacity.limited_by)),
             nodes: costs.nodes.keys().filter_map(free).collect(),
-            released: if self.holds_blocks() { 0 } else { source.held_bytes() },
+            released: if self.holds_blocks() { BTreeMap::new() } else { source.held_bytes() },
         }
     }
 
@@ -86,13 +110,17 @@ impl Fit<'_> {
         ranges.into_iter().map(|rows| (rows.len() as f64, rows.len() as f64 * entries_a_row)).collect()
     }
 
-    /// Number of parameters of a replica: a little more where a layout leaves holes.
+    /// Number of parameters of a replica, with the most holes that a layout leaves.
     fn width(&self) -> usize {
-        if self.form() == Form::Columns { self.shape.rows } else { self.shape.columns }
+        if self.form() == Form::Columns {
+            return self.shape.rows;
+        }
+        let padded = self.setup.parameters.layout == Layout::Padded && !self.shape.dense;
+        self.shape.columns + if padded { Slots::HOLES_MAX.min(15 * self.shape.columns) } else { 0 }
     }
 
     /// Sums over all coordinates, what is agreed of the worker's share of them, α of its rows for the methods that have
-    /// none, and its order: twice the buckets of its shard, 16 bytes each.
+    /// none, and its order: the buckets of its shard, 16 bytes each, twice and once more while it is made.
     fn own_bytes(&self, rows: f64, shard: usize) -> f64 {
         let workers = self.plan.workers.len() as f64;
         let alpha = if self.form() == Form::Primal { rows } else { 0.0 };
@@ -102,6 +130,6 @@ impl Fit<'_> {
             OrderKind::File => 32.0,
             OrderKind::Rows | OrderKind::Auto => 1.0,
         };
-        8.0 * (self.width() as f64 * (1.0 + 1.0 / workers) + alpha) + 32.0 * lines / bucket
+        8.0 * (self.width() as f64 * (1.0 + 1.0 / workers) + alpha) + 48.0 * lines / bucket
     }
 }

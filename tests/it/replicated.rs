@@ -29,7 +29,7 @@ fn an_epoch_is_still_n_updates_and_every_row_is_judged_once() {
             hogwild(DataMemory::Replicate, workers, 1, Runner::Interleaved),
         );
         assert!(copy.updates.abs_diff(300) <= 8, "buckets of 4 rows, cut by 2 shards: {}", copy.updates);
-        assert_eq!(shard.updates, 300);
+        assert_eq!((shard.updates, shard.epochs, copy.epochs), (300, 1.0, 1.0));
         // F(0) = log 2, over each row once; a row judged twice or not at all would show.
         let mut setup = setup(MethodKind::Hogwild, Loss::Logistic);
         (setup.data.memory, setup.stop.target, setup.stop.max_epochs) = (DataMemory::Replicate, None, 1);
