@@ -45,15 +45,15 @@ pub struct Order {
 }
 
 impl Order {
-    /// The order of the worker of rank `seat.0` of `seat.1` over `parts`, given as (part, number of lines). Where every shard
-    /// has all rows, `copy` says which shard of how many this is: it then goes through the rows in an order of its own,
-    /// and an epoch, in which all shards together visit n rows, is that part of its way. The order lies at `site`.
+    /// The order of the worker of rank `seat.0` of `seat.1` over `parts`, given as (part, number of lines). `copy` is
+    /// which copy of the data this is, of how many: each is gone through in an order of its own, and an epoch, in which all
+    /// copies together see n visits, is that part of the way. The order lies at `site`.
     pub fn new(
         kind: OrderKind,
         parts: &[(usize, usize)],
         seat: (usize, usize),
         seed: u64,
-        copy: Option<(usize, usize)>,
+        copy: (usize, usize),
         site: &Site,
     ) -> Self {
         let (rows, shuffle) = match kind {
@@ -73,7 +73,6 @@ impl Order {
                 })
             })
             .collect();
-        let copy = copy.unwrap_or((0, 1));
         let seed = seed ^ (copy.0 as u64).wrapping_mul(0xA076_1D64_78BD_642F);
         let kept = || Pages::filled(file.len(), site, |i| file[i]);
         Order { shuffled: kept(), file: kept(), shuffle, seed, current: None, copy, seat }
@@ -127,7 +126,10 @@ mod tests {
             for epoch in 0..3 {
                 let mut seen = Vec::new();
                 for rank in 0..3 {
-                    seen.extend(lines(&mut Order::new(kind, &parts, (rank, 3), 9, None, &Site::default()), epoch));
+                    seen.extend(lines(
+                        &mut Order::new(kind, &parts, (rank, 3), 9, (0, 1), &Site::default()),
+                        epoch,
+                    ));
                 }
                 seen.sort_unstable();
                 assert_eq!(seen, every, "{kind:?} epoch {epoch}");
@@ -138,8 +140,8 @@ mod tests {
     #[test]
     fn a_seed_fixes_the_order_of_an_epoch_whatever_came_before() {
         let (mut a, mut b) = (
-            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3, None, &Site::default()),
-            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3, None, &Site::default()),
+            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3, (0, 1), &Site::default()),
+            Order::new(OrderKind::Rows, &[(0, 50)], (0, 1), 3, (0, 1), &Site::default()),
         );
         lines(&mut a, 0);
         assert_eq!(lines(&mut a, 4), lines(&mut b, 4));
@@ -155,7 +157,7 @@ mod tests {
             let mut seen = Vec::new();
             for epoch in epochs {
                 for rank in 0..2 {
-                    let copy = Some((shard, 3));
+                    let copy = (shard, 3);
                     seen.extend(lines(
                         &mut Order::new(OrderKind::Rows, &parts, (rank, 2), 9, copy, &Site::default()),
                         epoch,

@@ -25,6 +25,7 @@ use crate::{
 };
 use homes::Homes;
 use serde::Serialize;
+use std::ops::Range;
 
 /// How a figure was got. Every figure that reaches a person carries one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -166,10 +167,31 @@ impl Plan {
         self.workers.iter().map(node).collect::<Option<_>>().map_or(Home::FirstTouch, Home::Runs)
     }
 
+    /// Where what worker `worker` alone writes is to lie.
+    pub fn site_of_worker(&self, worker: usize) -> Site {
+        self.site(&self.workers[worker].home)
+    }
+
     /// How often the data are in memory.
     pub fn copies(&self) -> usize {
         if self.replicated { self.shards.len() } else { 1 }
     }
+
+    /// Which of the [`Plan::copies`] of the data shard `shard` works on.
+    pub fn copy_of(&self, shard: usize) -> usize {
+        if self.replicated { shard } else { 0 }
+    }
+
+    /// The workers, from the first on, that have all rows between them, each once.
+    pub fn once(&self) -> Range<usize> {
+        0..if self.replicated { self.shards[0].workers.len() } else { self.workers.len() }
+    }
+}
+
+/// The part of `len` items that falls to `rank` of `of`: consecutive, and as equal as can be.
+pub fn share(len: usize, rank: usize, of: usize) -> Range<usize> {
+    let bound = |rank: usize| (len as u128 * rank as u128 / of as u128) as usize;
+    bound(rank)..bound(rank + 1)
 }
 
 /// `virtual_nodes` is carried out on the topology; a plan on one that was not cut would ignore the setting.

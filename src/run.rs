@@ -15,17 +15,14 @@ use crate::{
         clock::Stopwatch,
         memory::{Apart, Pages},
     },
-    placement::actual::Actual,
+    placement::{actual::Actual, share},
     shard::Part,
     store::{Replica, View},
     sync::{Flag, SharedF64, Slot},
     trace::{CertificateKind, Observer, Sample, StopReason},
 };
 use crossbeam_utils::CachePadded;
-use std::{
-    ops::Range,
-    sync::{Mutex, RwLock},
-};
+use std::sync::{Mutex, RwLock};
 
 mod crew;
 mod decide;
@@ -183,13 +180,17 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         let damping = from.map_or(task.replicas.len() as f64, |from| from.damping);
         let margins = if task.form == Form::Columns { width } else { 0 };
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
-        let near = |worker: usize| task.plan.site(&task.plan.workers[worker].home);
         let mut run = Run {
             windows,
             seats: (0..workers).map(|_| CachePadded::new(Mutex::new(None))).collect(),
             sheets: Vec::new(),
             agreed: (0..workers)
-                .map(|worker| RwLock::new(Pages::placed(share(width, worker, workers).len(), &near(worker))))
+                .map(|worker| {
+                    RwLock::new(Pages::placed(
+                        share(width, worker, workers).len(),
+                        &task.plan.site_of_worker(worker),
+                    ))
+                })
                 .collect(),
             spread: padded(),
             constants: (0..workers).map(|_| CachePadded::new(SharedF64::new(task.constant))).collect(),
@@ -234,7 +235,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         } else {
             0
         };
-        evaluate::Sheet::new(self.task.width(), lines, &plan.site(&plan.workers[worker].home))
+        evaluate::Sheet::new(self.task.width(), lines, &plan.site_of_worker(worker))
     }
 
     fn workers(&self) -> usize {
@@ -250,13 +251,13 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             (rank, workers.len())
         };
         let shard = &task.plan.shards[place.shard].workers;
-        let copy = task.plan.replicated.then_some((place.shard, task.plan.shards.len()));
+        let copy = (task.plan.copy_of(place.shard), task.plan.copies());
         let parts: Vec<_> = shard.iter().map(|&part| (part, task.shards.parts[part].matrix.rows())).collect();
         let mut local = M::Local::default();
         if let Some(private) = M::private(&mut local) {
             *private = self.constants[worker].read();
         }
-        let site = task.plan.site(&place.home);
+        let site = task.plan.site_of_worker(worker);
         let seat = Seat {
             order: Order::new(task.order, &parts, rank_in(shard), task.seed, copy, &site),
             parts: Pages::filled(task.shards.parts.len(), &site, |part| &*task.shards.parts[part]),
@@ -415,12 +416,6 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         let range = share(buckets.len(), index, self.windows);
         (range.start, &buckets[range])
     }
-}
-
-/// The part of `len` items that falls to `rank` of `of`.
-fn share(len: usize, rank: usize, of: usize) -> Range<usize> {
-    let bound = |rank: usize| (len as u128 * rank as u128 / of as u128) as usize;
-    bound(rank)..bound(rank + 1)
 }
 
 const PANICKED: &str = "a worker panicked";

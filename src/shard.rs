@@ -6,7 +6,7 @@ use crate::{
     data::matrix::Matrix,
     objective::{Frame, Glm},
     os::memory::{Apart, Pages, Residency, Site},
-    placement::Plan,
+    placement::{Plan, share},
     sync::SharedF64,
 };
 use std::ops::Range;
@@ -70,9 +70,8 @@ pub struct Shards<D> {
 impl<D: Matrix> Shards<D> {
     /// Of `parts` that were made as `plan` says, and of `margins` when going by columns.
     pub fn new(plan: &Plan, parts: Vec<Apart<Part<D>>>, margins: Vec<Margins>) -> Self {
-        let once = if plan.replicated { plan.shards[0].workers.len() } else { parts.len() };
         let shard_of = plan.workers.iter().map(|worker| worker.shard).collect();
-        Shards { parts, margins, shard_of, once: 0..once }
+        Shards { parts, margins, shard_of, once: plan.once() }
     }
 
     /// Part `index` as a problem.
@@ -104,8 +103,7 @@ impl<D: Matrix> Shards<D> {
         if self.once.len() == self.parts.len() {
             return vec![(worker, 0..self.parts[worker].matrix.rows())];
         }
-        let lines = self.lines();
-        let (start, end) = (lines * worker / workers, lines * (worker + 1) / workers);
+        let Range { start, end } = share(self.lines(), worker, workers);
         let own = |&(part, _): &(usize, &Apart<Part<D>>)| self.shard_of[part] == self.shard_of[worker];
         let within = |(number, part): (usize, &Apart<Part<D>>)| {
             let rows = part.matrix.rows();

@@ -12,7 +12,7 @@ use crate::{
     model::Model,
     objective::Frame,
     os::memory::{Apart, Pages, Site},
-    placement::team,
+    placement::{share, team},
     shard::{self, Blocks, Deal, Margins, Marks, Part, Shards},
     store::Replica,
 };
@@ -175,7 +175,7 @@ impl Fit<'_> {
                 let norms2 = if by_columns {
                     sum_squares(parts, self.shape.rows, self.shape.columns)
                 } else {
-                    let once = &parts[..self.parts_once()];
+                    let once = &parts[self.plan.once()];
                     once.iter().flat_map(|p| (0..p.matrix.rows()).map(|i| row_norm2(p, i, slots))).collect()
                 };
                 let factor: Vec<f64> =
@@ -202,7 +202,7 @@ impl Fit<'_> {
                         .take(d)
                         .collect()
                 } else {
-                    let by_slot = sum_squares(&parts[..self.parts_once()], slots.width(), usize::MAX);
+                    let by_slot = sum_squares(&parts[self.plan.once()], slots.width(), usize::MAX);
                     slots.by_column(&by_slot)[..d].to_vec()
                 };
                 let rows = self.shape.rows as f64;
@@ -225,11 +225,6 @@ impl Fit<'_> {
         }
     }
 
-    /// How many parts, from the first on, hold the data once.
-    fn parts_once(&self) -> usize {
-        if self.plan.replicated { self.plan.shards[0].workers.len() } else { self.plan.workers.len() }
-    }
-
     fn settle<D: Matrix>(&self, parts: &mut [Apart<Part<D>>], weights: Option<&[f64]>) {
         let slots: Vec<_> = parts.iter_mut().map(std::sync::Mutex::new).collect();
         team::each(self.plan, |worker| {
@@ -247,8 +242,7 @@ impl Fit<'_> {
             let replica = plan.workers[worker].replica;
             let workers = &plan.replicas[replica].workers;
             let rank = workers.iter().position(|&other| other == worker).expect("a plan lists its workers");
-            let (start, end) = (width * rank / workers.len(), width * (rank + 1) / workers.len());
-            replicas[replica].populate(start..end);
+            replicas[replica].populate(share(width, rank, workers.len()));
         });
         replicas
     }
