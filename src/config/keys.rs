@@ -1,7 +1,8 @@
 //! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
 
 use super::{
-    CellKind, ClassWeight, Granularity, HugePages, Layout, MergeKind, Normalize, Pin, Runner, Smt,
+    CellKind, ClassWeight, DataMemory, Granularity, HugePages, Layout, MergeKind, Normalize, ParameterMemory, Pin,
+    Runner, Smt,
     settings::{Entry, Settings},
 };
 use crate::error::{Error, Result};
@@ -25,10 +26,10 @@ pub(super) const RUN: (&str, &[&str]) = ("run", &["runner", "seed"]);
 
 /// Names that stand for values without parameters.
 pub(super) trait Named: Copy + PartialEq + 'static {
-    /// Every value with its name in configs and flags.
+    /// Every value that has no parameter, with its name in configs and flags.
     const NAMES: &'static [(&'static str, Self)];
 
-    /// This value's name.
+    /// This value's name; nothing for one with a parameter.
     fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
     }
@@ -52,6 +53,20 @@ names!(
     "core" => Granularity::Core,
 );
 names!(MergeKind, "lossy" => MergeKind::Lossy, "lossless" => MergeKind::Lossless, "locked" => MergeKind::Locked);
+names!(
+    ParameterMemory,
+    "local" => ParameterMemory::Local,
+    "interleave" => ParameterMemory::Interleave,
+    "sharded" => ParameterMemory::Sharded,
+    "first-touch" => ParameterMemory::FirstTouch,
+);
+names!(
+    DataMemory,
+    "shard" => DataMemory::Shard,
+    "replicate" => DataMemory::Replicate,
+    "interleave" => DataMemory::Interleave,
+    "first-touch" => DataMemory::FirstTouch,
+);
 names!(HugePages, "never" => HugePages::Never, "transparent" => HugePages::Transparent);
 names!(
     Layout,

@@ -18,6 +18,16 @@ pub enum ParameterMemory {
     FirstTouch,
 }
 
+impl ParameterMemory {
+    /// The node that all of it is to lie on, if one is named.
+    pub fn node(self) -> Option<u32> {
+        match self {
+            ParameterMemory::Node(node) => Some(node),
+            _ => None,
+        }
+    }
+}
+
 /// Where the data live. Nodes have the system's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -32,6 +42,16 @@ pub enum DataMemory {
     Node(u32),
     /// Shares as with `shard`; each page where the thread runs that writes it first.
     FirstTouch,
+}
+
+impl DataMemory {
+    /// The node that all of it is to lie on, if one is named.
+    pub fn node(self) -> Option<u32> {
+        match self {
+            DataMemory::Node(node) => Some(node),
+            _ => None,
+        }
+    }
 }
 
 /// Which pages large arrays ask for.

@@ -1,8 +1,7 @@
 //! [`Setup`] → TOML, complete: what a run's header carries, and what [`Settings::file`](super::Settings::file) reads back.
 
 use super::{
-    Constraint, Count, DataMemory, Every, ExchangeKind, L2, MethodKind, OrderKind, ParameterMemory, Setup,
-    StepKind, Workers, keys::Named, nodes,
+    Constraint, Count, Every, ExchangeKind, L2, MethodKind, OrderKind, Setup, StepKind, Workers, keys::Named, nodes,
 };
 use crate::loss::Loss;
 use toml::Value;
@@ -54,12 +53,12 @@ impl Setup {
         workers(&mut text, &self.workers);
         text.section("parameters");
         text.optional("replicas", self.parameters.replicas.map(Named::name), "auto");
-        text.key("memory", parameter_memory(self.parameters.memory));
+        text.key("memory", memory(self.parameters.memory, self.parameters.memory.node()));
         text.key("merge", self.parameters.merge.name());
         text.key("cell", self.parameters.cell.name());
         text.key("layout", self.parameters.layout.name());
         text.section("data");
-        text.key("memory", data_memory(self.data.memory));
+        text.key("memory", memory(self.data.memory, self.data.memory.node()));
         text.key("huge_pages", self.data.huge_pages.name());
         text.section("method");
         text.key("kind", self.method.name());
@@ -106,24 +105,9 @@ impl Setup {
     }
 }
 
-fn parameter_memory(memory: ParameterMemory) -> String {
-    match memory {
-        ParameterMemory::Local => "local".into(),
-        ParameterMemory::Interleave => "interleave".into(),
-        ParameterMemory::Sharded => "sharded".into(),
-        ParameterMemory::Node(node) => format!("node:{node}"),
-        ParameterMemory::FirstTouch => "first-touch".into(),
-    }
-}
-
-fn data_memory(memory: DataMemory) -> String {
-    match memory {
-        DataMemory::Shard => "shard".into(),
-        DataMemory::Replicate => "replicate".into(),
-        DataMemory::Interleave => "interleave".into(),
-        DataMemory::Node(node) => format!("node:{node}"),
-        DataMemory::FirstTouch => "first-touch".into(),
-    }
+/// A value with a name, or the node that it is.
+fn memory(value: impl Named, node: Option<u32>) -> String {
+    node.map_or_else(|| value.name().into(), |node| format!("node:{node}"))
 }
 
 /// `order` and `smt` only where they have a meaning: a list of cpus or locations is its own order.

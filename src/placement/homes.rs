@@ -25,11 +25,10 @@ impl<'a> Homes<'a> {
     /// # Errors
     /// [`Error::Unmet`] if a setting names a node that does not exist, or has no memory that may be used.
     pub(super) fn new(topology: &'a Topology, setup: &'a Setup, chosen: &[usize]) -> Result<Self> {
-        if let ParameterMemory::Node(node) = setup.parameters.memory {
-            check_node(topology, "parameters.memory", node)?;
-        }
-        if let DataMemory::Node(node) = setup.data.memory {
-            check_node(topology, "data.memory", node)?;
+        let named =
+            [("parameters.memory", setup.parameters.memory.node()), ("data.memory", setup.data.memory.node())];
+        for (key, node) in named {
+            node.map_or(Ok(()), |node| check_node(topology, key, node))?;
         }
         let near = chosen.iter().map(|&place| home(topology, topology.cpus[place].node)).collect();
         let fixed = !topology.virtual_nodes && setup.workers.pin != Pin::None;
