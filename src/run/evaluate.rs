@@ -18,10 +18,7 @@ use crate::{
     sync::Slot,
     trace::CertificateKind,
 };
-use std::{
-    ops::Range,
-    sync::{Mutex, RwLock},
-};
+use std::sync::{Mutex, RwLock};
 
 /// What one worker works out.
 pub(super) struct Sheet {
@@ -150,26 +147,28 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let mut kept = alphas.iter_mut();
         let mut open = replica.open();
         let x = replica.view(&mut open);
-        for (part, i) in task.shards.judged(worker, self.workers()).into_iter().flat_map(each_line) {
-            let f = task.shards.glm(part, task.frame);
-            let row = f.line(i);
-            match task.form {
-                Form::Dual => {
-                    let z = if task.frame.prox.is_pure_l2() {
-                        x.dot(row)
-                    } else {
-                        x.fold(row, |_, u, a| a * self.primal(u))
-                    };
-                    let (w, b) = (f.weight(i), f.label(i));
-                    totals.loss += w * task.frame.loss.value(z, b);
-                    totals.conjugate += w * task.frame.loss.conjugate(task.shards.parts[part].state[i].read(), b);
-                }
-                Form::Primal | Form::Columns => {
-                    let alpha = self.term(&f, i, x.dot(row) + constant, totals);
-                    if keep {
-                        *kept.next().expect("as many as rows judged") = alpha;
-                    } else {
-                        scatter(&mut vector, f.weight(i) * alpha, row);
+        for (part, lines) in task.shards.judged(worker, self.workers()) {
+            let (f, state) = (task.shards.glm(part, task.frame), &task.shards.parts[part].state);
+            for i in lines {
+                let row = f.line(i);
+                match task.form {
+                    Form::Dual => {
+                        let z = if task.frame.prox.is_pure_l2() {
+                            x.dot(row)
+                        } else {
+                            x.fold(row, |_, u, a| a * self.primal(u))
+                        };
+                        let (w, b) = (f.weight(i), f.label(i));
+                        totals.loss += w * task.frame.loss.value(z, b);
+                        totals.conjugate += w * task.frame.loss.conjugate(state[i].read(), b);
+                    }
+                    Form::Primal | Form::Columns => {
+                        let alpha = self.term(&f, i, x.dot(row) + constant, totals);
+                        if keep {
+                            *kept.next().expect("as many as rows judged") = alpha;
+                        } else {
+                            scatter(&mut vector, f.weight(i) * alpha, row);
+                        }
                     }
                 }
             }
@@ -194,10 +193,12 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     fn scatter_alpha(&self, worker: usize) {
         let alphas = self.sheets[worker].alpha.lock().expect(PANICKED);
         let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
-        let lines = self.task.shards.judged(worker, self.workers()).into_iter().flat_map(each_line);
-        for ((part, i), &alpha) in lines.zip(alphas.iter()) {
+        let mut alphas = alphas.iter();
+        for (part, lines) in self.task.shards.judged(worker, self.workers()) {
             let f = self.task.shards.glm(part, self.task.frame);
-            scatter(&mut vector, f.weight(i) * self.feasible(alpha), f.line(i));
+            for (i, &alpha) in lines.zip(&mut alphas) {
+                scatter(&mut vector, f.weight(i) * self.feasible(alpha), f.line(i));
+            }
         }
     }
 
@@ -295,26 +296,27 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     fn conjugates(&self, worker: usize) {
         let task = &self.task;
         let scale = self.balance[2].read();
-        let value = |part: usize, k: usize, alpha: f64| {
-            let f = task.shards.glm(part, task.frame);
+        let value = |f: &Glm<'_, D>, k: usize, alpha: f64| {
             f.weight(k) * task.frame.loss.conjugate(scale * self.feasible(alpha), f.label(k))
         };
-        let sum: f64 = match task.form {
-            Form::Columns => share(task.frame.rows, worker, self.workers())
-                .map(|k| value(worker, k, self.slopes[k].read()))
-                .sum(),
+        let mut sum = 0.0;
+        match task.form {
+            Form::Columns => {
+                let f = task.shards.glm(worker, task.frame);
+                let range = share(task.frame.rows, worker, self.workers());
+                sum += range.map(|k| value(&f, k, self.slopes[k].read())).sum::<f64>();
+            }
             Form::Primal | Form::Dual => {
                 let alphas = self.sheets[worker].alpha.lock().expect(PANICKED);
-                let lines = task.shards.judged(worker, self.workers()).into_iter().flat_map(each_line);
-                lines.zip(alphas.iter()).map(|((part, i), &alpha)| value(part, i, alpha)).sum()
+                let mut alphas = alphas.iter();
+                for (part, lines) in task.shards.judged(worker, self.workers()) {
+                    let f = task.shards.glm(part, task.frame);
+                    sum += lines.zip(&mut alphas).map(|(i, &alpha)| value(&f, i, alpha)).sum::<f64>();
+                }
             }
-        };
+        }
         self.sheets[worker].totals.lock().expect(PANICKED).conjugate = sum;
     }
-}
-
-fn each_line((part, lines): (usize, Range<usize>)) -> impl Iterator<Item = (usize, usize)> {
-    lines.map(move |line| (part, line))
 }
 
 /// vector ← vector + scale · row, on plain memory.
