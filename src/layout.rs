@@ -29,8 +29,10 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Slots that a layout leaves without a column, at most.
-    pub const HOLES_MAX: usize = PADDED * (TOGETHER - 1);
+    /// Slots that `padded` leaves without one of `columns` columns, at most.
+    pub fn holes_max(columns: usize) -> usize {
+        columns.min(PADDED) * (TOGETHER - 1)
+    }
 
     /// Column j in slot j, a column of ones right behind: for rows that touch every coordinate, and for the coefficients of
     /// methods that go by columns.

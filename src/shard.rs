@@ -26,7 +26,7 @@ pub struct Part<D> {
     pub norms2: Pages<f64>,
     /// Global index of the first line.
     pub first: usize,
-    /// The method's state: one slot a line.
+    /// The method's state: one slot a line; empty for a method that keeps none.
     pub state: Pages<SharedF64>,
     /// Labels by row; empty when going by columns.
     pub labels: Pages<f64>,
@@ -128,8 +128,9 @@ impl<D: Matrix> Part<D> {
         Glm { matrix: &self.matrix, labels, weights, norms2: &self.norms2, first: self.first, frame }
     }
 
-    /// Computes norms and makes the state, zeros, at `site`. `weights` are those of all rows when going by columns.
-    pub fn settle(&mut self, weights: Option<&[f64]>, site: &Site) {
+    /// Computes norms, and makes the state, zeros, of a method that has `stateful` lines, at `site`. `weights` are those of
+    /// all rows when going by columns.
+    pub fn settle(&mut self, weights: Option<&[f64]>, stateful: bool, site: &Site) {
         let weigh = |i: usize| match weights {
             Some(weights) => self.matrix.row(i).entries().map(|(k, a)| weights[k] * a * a).sum(),
             None => self.matrix.row(i).norm2(),
@@ -138,9 +139,11 @@ impl<D: Matrix> Part<D> {
         let mut norms2 = Pages::placed(lines, site);
         norms2.iter_mut().enumerate().for_each(|(i, norm2)| *norm2 = weigh(i));
         self.norms2 = norms2;
-        self.state = Pages::placed(lines, site);
-        // Where it cannot be done now, the first write does it.
-        let _ = self.state.populate(0..lines);
+        if stateful {
+            self.state = Pages::placed(lines, site);
+            // Where it cannot be done now, the first write does it.
+            let _ = self.state.populate(0..lines);
+        }
     }
 
     /// Where the lines, their labels, weights and norms lie, and where the state does.

@@ -122,8 +122,9 @@ pub fn solve(
     }
     let choice = auto::choose(setup, &shape)?;
     let fit = Fit { setup, plan, shape, choice };
-    let costs = fit.costs(&*data.source, data.weights.is_some());
-    let room = fit.room(&*data.source, &costs);
+    let held = data.source.held_bytes();
+    let costs = fit.costs(&*data.source, data.weights.is_some(), &held);
+    let room = fit.room(&costs, held);
     observer.costs(&costs, &room)?;
     fit.check_memory(&costs, &room)?;
     if shape.dense {

@@ -39,7 +39,9 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     fn lines_of(&self, worker: usize, pages_max: usize) -> Vec<Array> {
         let Plan { workers, shards, .. } = self.task.plan;
         let (of, home) = (Owner::Worker(worker), &shards[workers[worker].shard].home);
-        let (lines, state) = self.task.shards.parts[worker].residency(pages_max);
+        let part = &self.task.shards.parts[worker];
+        let (mut lines, state) = part.residency(pages_max);
+        lines.add(&part.record(pages_max));
         let (what, kept) = match self.task.form {
             Form::Primal => ("rows", None),
             Form::Dual => ("rows", Some("dual variables")),

@@ -13,45 +13,48 @@ use crate::{
 use std::collections::BTreeMap;
 
 impl Fit<'_> {
-    /// Bytes by node. An entry of sparse data takes 8, one of dense data 4; a row its label, its norm and the method's state
-    /// for it, 8 each, its weight if there are any, and its start if sparse.
-    pub(super) fn costs(&self, source: &dyn Source, weighted: bool) -> Costs {
+    /// Bytes by node. Of a line its entries, its norm, the method's state for it if it keeps any, and its start if sparse, 8
+    /// bytes each; of a row its label, and its weight if there are any.
+    pub(super) fn costs(&self, source: &dyn Source, weighted: bool, held: &BTreeMap<u32, u64>) -> Costs {
         let mut costs = Costs::default();
-        let by_columns = self.form() == Form::Columns;
-        for (worker, (rows, entries)) in self.shares(source).into_iter().enumerate() {
+        let form = self.form();
+        let line = 8.0 + if form == Form::Primal { 0.0 } else { 8.0 } + if self.shape.dense { 0.0 } else { 8.0 };
+        let marks = if weighted { 16.0 } else { 8.0 };
+        for (worker, (lines, entries)) in self.shares(source).into_iter().enumerate() {
             let plan = &self.plan.workers[worker];
-            let entry = if self.shape.dense { 4.0 } else { 8.0 };
-            let line = 8.0 * (2.0 + f64::from(u8::from(!self.shape.dense)));
-            let label = if by_columns { 0.0 } else { 8.0 * (1.0 + f64::from(u8::from(weighted))) };
-            let data = entry * entries + (line + label) * rows;
+            let marks = if form == Form::Columns { 0.0 } else { marks };
+            let data = self.entry_bytes() * entries + (line + marks) * lines;
             costs.add(&self.plan.shards[plan.shard].home, Cost::of_data(data));
-            costs.add(&plan.home, Cost::of_workers(self.own_bytes(rows, plan.shard)));
+            costs.add(&plan.home, Cost::of_workers(self.own_bytes(lines, plan.shard)));
         }
-        if by_columns {
-            let labels = 8.0 * (1.0 + f64::from(u8::from(weighted))) * self.shape.rows as f64;
-            self.plan.shards.iter().for_each(|shard| costs.add(&shard.home, Cost::of_data(labels)));
-            costs.add(&self.plan.in_runs(), Cost::of_workers(8.0 * self.shape.rows as f64));
+        let rows = self.shape.rows as f64;
+        if form == Form::Columns {
+            self.plan.shards.iter().for_each(|shard| costs.add(&shard.home, Cost::of_data(marks * rows)));
+            costs.add(&self.plan.in_runs(), Cost::of_workers(8.0 * rows));
         }
         let cell = if self.setup.parameters.cell == CellKind::F32 { 4.0 } else { 8.0 };
         for replica in &self.plan.replicas {
             costs.add(&replica.home, Cost::of_parameters(cell * self.width() as f64));
         }
-        costs.add(&Home::FirstTouch, self.besides(source, weighted));
+        costs.add(&Home::FirstTouch, self.besides(2.0 * marks * rows, held));
         costs
     }
 
-    /// What is nobody's in particular: labels and weights as they were read and as they were prepared; blocks of a mapped
+    fn entry_bytes(&self) -> f64 {
+        if self.shape.dense { 4.0 } else { 8.0 }
+    }
+
+    /// What is nobody's in particular: `marks`, labels and weights as they were read and as they were prepared; blocks of a mapped
     /// source that must all be in memory before they are copied, with a count of each column a worker and the slots; at the
     /// end the state and the store twice over, for the model and a checkpoint; and 8 MiB for program and stacks.
-    fn besides(&self, source: &dyn Source, weighted: bool) -> Cost {
-        let Shape { rows, columns, nonzeros, dense } = self.shape;
+    fn besides(&self, marks: f64, held: &BTreeMap<u32, u64>) -> Cost {
+        let Shape { rows, columns, nonzeros, .. } = self.shape;
         let (rows, columns) = (rows as f64, columns as f64);
-        let marks = 8.0 * rows * (2.0 + 2.0 * f64::from(u8::from(weighted)));
         let mut blocks = 0.0;
         if self.holds_blocks() {
             blocks += 8.0 * columns * (self.plan.workers.len() as f64 + 2.0);
-            if source.held_bytes().is_empty() {
-                blocks += if dense { 4.0 } else { 8.0 } * nonzeros as f64 + 8.0 * rows;
+            if held.is_empty() {
+                blocks += self.entry_bytes() * nonzeros as f64 + 8.0 * rows;
             }
         }
         let lines = match self.form() {
@@ -64,12 +67,12 @@ impl Fit<'_> {
     }
 
     /// What there is. Blocks that go one by one from the source to the workers make room as they go.
-    pub(super) fn room(&self, source: &dyn Source, costs: &Costs) -> Room {
+    pub(super) fn room(&self, costs: &Costs, held: BTreeMap<u32, u64>) -> Room {
         let free = |&node: &u32| Some((node, capacity::node_available(node)?));
         Room {
             all: capacity::memory_allowed().map(|capacity| (capacity.bytes, capacity.limited_by)),
             nodes: costs.nodes.keys().filter_map(free).collect(),
-            released: if self.holds_blocks() { BTreeMap::new() } else { source.held_bytes() },
+            released: if self.holds_blocks() { BTreeMap::new() } else { held },
         }
     }
 
@@ -82,7 +85,7 @@ impl Fit<'_> {
             "{} entries at {} bytes and {} rows, in {} copies; {} replicas of {} parameters; {} workers with a vector of \
              that length each",
             self.shape.nonzeros,
-            if self.shape.dense { 4 } else { 8 },
+            self.entry_bytes(),
             self.shape.rows,
             self.plan.copies(),
             self.plan.replicas.len(),
@@ -94,8 +97,12 @@ impl Fit<'_> {
 
     /// Whether all blocks of the source are held in memory while they are copied.
     pub(super) fn holds_blocks(&self) -> bool {
-        let counted = self.setup.parameters.layout != Layout::Plain && !self.shape.dense;
-        self.form() == Form::Columns || counted || self.plan.replicated
+        self.form() == Form::Columns || self.counts_columns() || self.plan.replicated
+    }
+
+    /// Whether slots depend on how many rows touch each column.
+    pub(super) fn counts_columns(&self) -> bool {
+        self.setup.parameters.layout != Layout::Plain && !self.shape.dense
     }
 
     /// Lines and entries of each worker.
@@ -116,7 +123,7 @@ impl Fit<'_> {
             return self.shape.rows;
         }
         let padded = self.setup.parameters.layout == Layout::Padded && !self.shape.dense;
-        self.shape.columns + if padded { Slots::HOLES_MAX.min(15 * self.shape.columns) } else { 0 }
+        self.shape.columns + if padded { Slots::holes_max(self.shape.columns) } else { 0 }
     }
 
     /// Sums over all coordinates, what is agreed of the worker's share of them, α of its rows for the methods that have

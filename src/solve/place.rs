@@ -89,8 +89,7 @@ impl Fit<'_> {
         marks: Marks<'_>,
     ) -> Result<(Vec<Apart<Part<D>>>, Slots)> {
         let source = &*data.source;
-        let layout = self.setup.parameters.layout;
-        let counted = layout != Layout::Plain && !self.shape.dense;
+        let (layout, counted) = (self.setup.parameters.layout, self.counts_columns());
         let (deal, slots) = if self.holds_blocks() {
             let blocks = self.blocks(data)?;
             let slots = if counted { self.slots(layout, &self.counts(&blocks), ones)? } else { self.plain(ones) };
@@ -229,7 +228,7 @@ impl Fit<'_> {
         let slots: Vec<_> = parts.iter_mut().map(std::sync::Mutex::new).collect();
         team::each(self.plan, |worker| {
             let site = self.site_of_shard(worker);
-            slots[worker].lock().expect("one worker a part").settle(weights, &site);
+            slots[worker].lock().expect("one worker a part").settle(weights, self.form() != Form::Primal, &site);
         });
     }
 
