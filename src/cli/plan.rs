@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 use std::{path::PathBuf, process::ExitCode};
 
 /// Arguments of `farrow plan`.
+// How data are read is of no use without data.
 #[derive(clap::Args)]
+#[command(mut_group("ReadingArgs", |group| group.requires("data")))]
 #[command(after_help = "Examples:
   farrow plan
-  farrow plan --config numa-configs/node-replicas.toml --workers 8
+  farrow plan --config numa-configs/hogwild-node-replicas.toml --workers 8
   farrow plan --set workers.order=scatter --topology \"pack:2 [numa] l3:2 core:4 pu:2\"
   farrow plan --set workers.cpus=0-6:2 --json
   farrow plan --config numa-configs/hogwild-node-replicas.toml --verify
@@ -48,11 +50,14 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
     let replicas = ("parameters", "replicas", args.replicas, "--replicas");
     let resolved = args.settings.resolve(&[replicas], args.topology.as_deref())?;
     resolved.plan.warnings.iter().for_each(|warning| console::remark(format!("warning: {warning}")));
-    if !(args.verify && args.json) {
-        console::print(&if args.json { format!("{:#}\n", as_json(&resolved)) } else { as_text(&resolved) })?;
+    if !args.json {
+        console::print(&as_text(&resolved))?;
     }
     if args.verify {
         return verify::run(&resolved, args.data.as_deref(), &args.reading.options(), args.json);
+    }
+    if args.json {
+        console::print(&format!("{:#}\n", as_json(&resolved)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -179,6 +179,11 @@ fn the_command_says_what_was_asked_and_what_is_a_line_a_worker_and_a_line_an_arr
     assert!(object["memory"].as_array().unwrap().iter().any(|array| array["of"]["worker"] == 1));
     let output = farrow(folder.path(), "plan data").output().unwrap();
     assert_eq!(output.status.code(), Some(2), "data are of no use without --verify");
+    for flags in ["--format libsvm", "--verify --format libsvm", "--weights w"] {
+        let output = farrow(folder.path(), &format!("plan {flags}")).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("DATA"), "{flags}: {said}");
+    }
 }
 
 #[test]

@@ -33,6 +33,24 @@ fn every_shipped_config_makes_a_plan_for_the_machine_that_its_header_names() {
     assert!(seen >= 10, "{seen} configs");
 }
 
+#[test]
+fn every_config_that_help_or_a_readme_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let texts =
+        ["README.md", "numa-configs/README.md", "src/cli/plan.rs", "src/cli/solve.rs", "src/cli/settings.rs"];
+    let mut named = 0;
+    for text in texts.map(|path| fs::read_to_string(root.join(path)).unwrap()) {
+        for rest in text.split("numa-configs/").skip(1) {
+            let name = rest.split(|c: char| !(c.is_alphanumeric() || "-._".contains(c))).next().unwrap();
+            if name.ends_with(".toml") {
+                assert!(root.join("numa-configs").join(name).exists(), "numa-configs/{name}");
+                named += 1;
+            }
+        }
+    }
+    assert!(named >= 5, "{named} names");
+}
+
 /// The README's table of keys says the defaults; these are the ones.
 #[test]
 fn every_key_of_the_default_setup_is_in_the_readme() {
