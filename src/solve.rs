@@ -94,7 +94,7 @@ pub struct Outcome {
     pub label: Label,
     /// Where threads and pages were when the run began.
     pub placed: Actual,
-    /// What a person should know.
+    /// What a person should know: the plan's warnings, then those of the run.
     pub warnings: Vec<String>,
     /// The state at the end, for `--checkpoint`.
     pub checkpoint: Checkpoint,
@@ -313,7 +313,7 @@ impl Fit<'_> {
             method: self.choice.method.name(),
             why: &self.choice.why,
             shape: self.shape,
-            warnings: dropped.collect(),
+            warnings: self.plan.warnings.iter().cloned().chain(dropped).collect(),
             pages_max: placed.start.pages_max.unwrap_or((PAGES / arrays).max(16)),
         }
     }

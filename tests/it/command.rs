@@ -162,6 +162,9 @@ fn the_json_object_has_the_keys_of_the_contract_and_no_other() {
     assert_eq!(object["plan"]["actual"].as_array().unwrap().len(), 2);
     let model = Model::load(&bench.path("m"), None).unwrap();
     assert_eq!((model.labels, model.weights.len()), (Some([0.0, 1.0]), 10));
+    let warned = bench.run(&format!("{SOLVE} --json --set parameters.merge=lossless")).code(0).json();
+    let warnings = warned["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|warning| warning.as_str().unwrap().contains("parameters.merge has no effect")));
 }
 
 #[test]
