@@ -73,13 +73,9 @@ impl Usage {
     }
 }
 
-/// Bytes of memory that the machine has to give without swapping, as the kernel reckons; `None` if it does not say. What
-/// this process may take of it is [`capacity::memory_allowed`](super::capacity::memory_allowed).
-pub fn memory_available_bytes() -> Option<u64> {
-    memory_available_bytes_below(Path::new("/"))
-}
-
-/// [`memory_available_bytes`] with the file system seen from `root`, for tests.
+/// Bytes of memory that the machine has to give without swapping, as the kernel reckons, with the file system seen from
+/// `root`; `None` if it does not say. What this process may take of it is
+/// [`capacity::memory_allowed`](super::capacity::memory_allowed).
 pub fn memory_available_bytes_below(root: &Path) -> Option<u64> {
     let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -104,10 +104,8 @@ impl Actual {
                 once(format!("the kernel does not say where memory lies: {reason}"));
             }
             if kind.residency.bytes_misplaced > 0 {
-                let Residency { bytes_misplaced, bytes_by_node, .. } = &kind.residency;
-                let (all, home) = (bytes_by_node.values().sum::<u64>().max(1), &kind.home);
-                let share = 100.0 * *bytes_misplaced as f64 / all as f64;
-                once(format!("{share:.1} % of the {} lie elsewhere than asked ({home})", kind.what));
+                let share = 100.0 * kind.residency.bytes_misplaced as f64 / kind.residency.bytes_placed() as f64;
+                once(format!("{share:.1} % of the {} lie elsewhere than asked ({})", kind.what, kind.home));
             }
         }
         notes
