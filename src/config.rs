@@ -86,7 +86,13 @@ impl Default for Setup {
             step: None,
             order: OrderKind::Auto,
             exchange: None,
-            stop: Stop { target: Some(1e-4), target_objective: None, max_epochs: 10_000, max_seconds: None },
+            stop: Stop {
+                target: Some(1e-4),
+                target_objective: None,
+                max_epochs: 10_000,
+                max_seconds: None,
+                evaluate_every: None,
+            },
             runner: Runner::Threads,
             seed: 1,
         }

@@ -34,6 +34,7 @@
 //! | [`objective::Linear`] with [`loss::Loss`] | what is the gradient of a term, given reads? | a file in `loss/`, two lines in `loss.rs` |
 //! | [`store::Replica`], [`store::View`], [`sync::Merge`] | where do parameters live, and how do two writes meet? | a file in `store/`, a line in `solve.rs` |
 //! | [`method::Method`] | what does one update read, and what does it then write? | a file in `method/`, a line in `solve.rs` |
+//! | [`method::batch::Batch`] | which pass over all rows comes next, given what the last one found? | likewise |
 //! | [`exchange::Exchange`] | how are replicas drawn together? | a file in `exchange/`, two lines in `exchange.rs` |
 //! | [`step::Step`] | how long is this step? | a file in `step/`, two lines in `step.rs` |
 //! | [`trace::Observer`] | what happened? | a type that implements it |
@@ -73,6 +74,11 @@
 //!   ascent 3.4 times the epochs.
 //! * Replicas of `dual` and `bcd` are summed with CoCoA+'s σ′ = the number of replicas from the start; workers that share a
 //!   replica start at σ′ = 1, and double it when the objective that must ascend does not.
+//! * A step of dual ascent on the logistic loss is one of Halley's from the old α where that is near, not the exact maximum: it
+//!   gains all but half a per cent, and does not make the write wait for an exponential ([`loss`]).
+//! * `newton` is L-BFGS around a Cholesky factor of the curvature of rows drawn by weight; where the penalty is not smooth it is
+//!   a proximal Newton step with the same curvature ([`method::newton`]).
+//! * A run with a target evaluates when the target may be met, not after every epoch: an evaluation costs a third of one.
 //! * With `data.memory = "replicate"` an epoch is still n visits, of all nodes together, each of which goes on where it was
 //!   in an order of its own; DimmWitted's epoch has every node visit all rows.
 //! * `parameters.layout` renumbers columns when rows are copied; the update loop knows nothing of it ([`layout`]).
@@ -80,6 +86,10 @@
 //!   refused beforehand, since a strict binding that meets a full node ends the process ([`os::memory`],
 //!   [`placement::costs`]). Thread stacks only prefer their node.
 //! * Data values are kept as f32, sums and parameters as f64: 8 bytes an entry.
+//!
+//! # One binary
+//!
+//! Loops that gain by it are compiled twice, for AVX2 and for any cpu, and chosen between at run time ([`vectors`]).
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -110,3 +120,4 @@ pub mod store;
 pub mod sync;
 pub mod topology;
 pub mod trace;
+pub mod vectors;

@@ -3,11 +3,13 @@
 use crate::{objective::Linear, store::View, sync::SharedF64};
 use std::ops::Range;
 
+pub mod batch;
 pub mod bcd;
 pub mod dual;
 pub mod hogwild;
+pub mod newton;
 
-pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild};
+pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton};
 
 /// What the run tells an update about itself.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +22,14 @@ pub struct Pace {
     pub amplify: f64,
 }
 
-/// One method, small enough that each worker has a copy of its own. An update is a read, then a write; a runner may let other workers write in between.
+/// One method, small enough that each worker has a copy of its own. An update is a read, then a write; a runner may let
+/// other workers write in between. A method that moves by whole passes has a [`Batch`](batch::Batch) instead, and neither
+/// reads nor writes by lines.
 pub trait Method: Clone + Send + Sync {
     /// What a worker keeps to itself.
     type Local: Send + Default;
     /// What a read leaves for its write.
-    type Pending: Copy + Send;
+    type Pending: Copy + Send + Default;
 
     /// Reads what line `i` needs of the parameters `x` and of the method's `state` (one slot a line).
     fn read<O: Linear, V: View>(
@@ -36,7 +40,10 @@ pub trait Method: Clone + Send + Sync {
         i: usize,
         pace: &Pace,
         local: &mut Self::Local,
-    ) -> Self::Pending;
+    ) -> Self::Pending {
+        let _ = (f, state, x, i, pace, local);
+        Self::Pending::default()
+    }
 
     /// Writes the update of line `i`.
     fn write<O: Linear, V: View>(
@@ -47,7 +54,21 @@ pub trait Method: Clone + Send + Sync {
         i: usize,
         pending: Self::Pending,
         local: &mut Self::Local,
-    );
+    ) {
+        let _ = (f, state, x, i, pending, local);
+    }
+
+    /// Whether the write of `pending` moves anything. A line that was visited and did not move is left alone for a while,
+    /// where [`Method::rests`].
+    fn moves(pending: &Self::Pending) -> bool {
+        let _ = pending;
+        true
+    }
+
+    /// What asks for whole passes, for a method that moves by them.
+    fn batch(&self) -> Option<Box<dyn batch::Batch>> {
+        None
+    }
 
     /// Updates of one replica after which [`Method::settle`] is due; `None` if it never is.
     fn settle_every(&self) -> Option<u64> {

@@ -30,6 +30,7 @@ mod evaluate;
 mod exchanging;
 pub mod interleaved;
 mod origin;
+mod passes;
 mod rebuild;
 mod residency;
 mod snapshot;
@@ -72,6 +73,8 @@ struct Ledger<'a> {
     seconds_solve: f64,
     seconds_evaluate: f64,
     epochs_done: u64,
+    /// The epoch, counted from 1, after which the next evaluation is due.
+    evaluate_after: u64,
     /// Updates of an earlier process.
     updates_before: u64,
     /// Updates of this process at the last sample.
@@ -95,6 +98,8 @@ struct Ledger<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Go,
+    /// The same, for the epoch that ends has no evaluation.
+    Skip,
     /// Rebuild the store from the state and judge again.
     Verify,
     Stop(StopReason),
@@ -107,6 +112,8 @@ pub struct Run<'a, D: Matrix, R, M: Method> {
     seats: Vec<CachePadded<Chair<'a, D, M::Local>>>,
     sheets: Vec<evaluate::Sheet>,
     agreed: Vec<RwLock<Pages<f64>>>,
+    /// For the methods that ask for whole passes.
+    desk: Option<Mutex<Box<passes::Desk>>>,
     /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
     spread: Vec<CachePadded<SharedF64>>,
     /// Each worker's private scalar.
@@ -184,6 +191,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             windows,
             seats: (0..workers).map(|_| CachePadded::new(Mutex::new(None))).collect(),
             sheets: Vec::new(),
+            desk: task.method.batch().map(|batch| Mutex::new(Box::new(passes::Desk::new(batch, width)))),
             agreed: (0..workers)
                 .map(|worker| {
                     RwLock::new(Pages::placed(
@@ -208,6 +216,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 seconds_solve: 0.0,
                 seconds_evaluate: 0.0,
                 epochs_done: from.map_or(0, |from| from.epoch),
+                evaluate_after: 0,
                 updates_before: from.and_then(|from| from.last.as_ref()).map_or(0, |last| last.updates),
                 updates_seen: 0,
                 last_before: from.and_then(|from| from.last.clone()),
@@ -235,7 +244,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         } else {
             0
         };
-        evaluate::Sheet::new(self.task.width(), lines, &plan.site_of_worker(worker))
+        evaluate::Sheet::new(self.task.width(), self.desk.is_some(), lines, &plan.site_of_worker(worker))
     }
 
     fn workers(&self) -> usize {
@@ -293,14 +302,16 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             if let Verdict::Stop(_) = verdict {
                 return;
             }
-            for index in 0..self.windows {
-                window(self, epoch, index);
-                if self.task.replicas.len() > 1 {
-                    self.exchange(crew);
-                }
+            if self.desk.is_some() {
+                self.passes(crew);
+            } else {
+                self.windows(crew, |index| window(self, epoch, index));
             }
             self.share_constants(crew);
             crew.phase(|worker| self.project(worker), || self.solved());
+            if self.ledger.lock().expect(PANICKED).verdict == Verdict::Skip {
+                continue;
+            }
             if self.task.drifts {
                 self.rebuild(crew);
             }
@@ -313,6 +324,16 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 crew.phase(|_| (), || self.decide(true));
             }
             crew.phase(|_| (), || ());
+        }
+    }
+
+    /// An epoch's updates, and the exchanges between them.
+    fn windows(&self, crew: &Crew<'_>, window: impl Fn(usize)) {
+        for index in 0..self.windows {
+            window(index);
+            if self.task.replicas.len() > 1 {
+                self.exchange(crew);
+            }
         }
     }
 

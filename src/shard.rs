@@ -3,11 +3,11 @@
 //! shard's home.
 
 use crate::{
-    data::matrix::Matrix,
+    data::matrix::{Matrix, prefetch},
     objective::{Frame, Glm},
     os::memory::{Apart, Pages, Residency, Site},
     placement::{Plan, share},
-    sync::SharedF64,
+    sync::{Rest, SharedF64},
 };
 use std::ops::Range;
 
@@ -28,6 +28,8 @@ pub struct Part<D> {
     pub first: usize,
     /// The method's state: one slot a line; empty for a method that keeps none.
     pub state: Pages<SharedF64>,
+    /// How long each line is left alone; empty for a method, or a loss, whose lines always move.
+    pub rests: Pages<Rest>,
     /// Labels by row; empty when going by columns.
     pub labels: Pages<f64>,
     /// Weights by row; `None` for 1.
@@ -117,7 +119,15 @@ impl<D: Matrix> Shards<D> {
 impl<D: Matrix> Part<D> {
     /// Lines from `first` on, without norms or state.
     pub fn new(matrix: D, first: usize, labels: Pages<f64>, weights: Option<Pages<f64>>) -> Self {
-        Part { matrix, norms2: Pages::default(), first, state: Pages::default(), labels, weights }
+        Part {
+            matrix,
+            norms2: Pages::default(),
+            first,
+            state: Pages::default(),
+            rests: Pages::default(),
+            labels,
+            weights,
+        }
     }
 
     /// These lines as a problem; `marks` are those of all rows when going by columns.
@@ -128,9 +138,22 @@ impl<D: Matrix> Part<D> {
         Glm { matrix: &self.matrix, labels, weights, norms2: &self.norms2, first: self.first, frame }
     }
 
-    /// Computes norms, and makes the state, zeros, of a method that has `stateful` lines, at `site`. `weights` are those of
-    /// all rows when going by columns.
-    pub fn settle(&mut self, weights: Option<&[f64]>, stateful: bool, site: &Site) {
+    /// Asks the cache for what belongs to each of `lines` beside its entries: 8 bytes a line of each array.
+    #[inline(always)]
+    pub fn prefetch(&self, lines: Range<usize>) {
+        self.matrix.prefetch_starts(lines.clone());
+        prefetch(&self.norms2[lines.clone()]);
+        for array in [Some(&self.labels), self.weights.as_ref()].into_iter().flatten() {
+            // By columns there are no labels here.
+            prefetch(array.get(lines.clone()).unwrap_or_default());
+        }
+        prefetch(self.state.get(lines.clone()).unwrap_or_default());
+        prefetch(self.rests.get(lines).unwrap_or_default());
+    }
+
+    /// Computes norms, and makes the state, zeros, of a method that has `stateful` lines, and rests where lines `rest`, at
+    /// `site`. `weights` are those of all rows when going by columns.
+    pub fn settle(&mut self, weights: Option<&[f64]>, stateful: bool, rest: bool, site: &Site) {
         let weigh = |i: usize| match weights {
             Some(weights) => self.matrix.row(i).entries().map(|(k, a)| weights[k] * a * a).sum(),
             None => self.matrix.row(i).norm2(),
@@ -144,6 +167,10 @@ impl<D: Matrix> Part<D> {
             // Where it cannot be done now, the first write does it.
             let _ = self.state.populate(0..lines);
         }
+        if rest {
+            self.rests = Pages::placed(lines, site);
+            let _ = self.rests.populate(0..lines);
+        }
     }
 
     /// Where the lines, their labels, weights and norms lie, and where the state does.
@@ -154,6 +181,8 @@ impl<D: Matrix> Part<D> {
         if let Some(weights) = &self.weights {
             rows.add(&weights.settle(pages_max));
         }
-        (rows, self.state.settle(pages_max))
+        let mut state = self.state.settle(pages_max);
+        state.add(&self.rests.settle(pages_max));
+        (rows, state)
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     },
     error::{Error, Result},
     exchange::Exchange,
-    method::{Bcd, Dual, Hogwild, Method},
+    method::{Bcd, Dual, Hogwild, Method, Newton},
     model::Model,
     objective::{Frame, certificate},
     os::clock::Stopwatch,
@@ -181,6 +181,7 @@ impl Fit<'_> {
                 let method = Bcd::new(frame.loss.curvature());
                 self.with_method(&method, placed, observer)
             }
+            MethodKind::Newton => self.with_method(&Newton::new(frame, placed.shards.nonzeros()), placed, observer),
             MethodKind::Auto => unreachable!("auto has chosen"),
         }
     }
@@ -322,7 +323,7 @@ impl Fit<'_> {
         match self.choice.method {
             MethodKind::Dual { .. } => Form::Dual,
             MethodKind::Bcd => Form::Columns,
-            MethodKind::Hogwild | MethodKind::Auto => Form::Primal,
+            MethodKind::Hogwild | MethodKind::Newton | MethodKind::Auto => Form::Primal,
         }
     }
 
@@ -363,6 +364,7 @@ impl Fit<'_> {
             objective: stop.target_objective,
             epochs: stop.max_epochs,
             seconds: stop.max_seconds,
+            evaluate_every: stop.evaluate_every,
         }
     }
 }

@@ -8,15 +8,17 @@ use atomic_float::{AtomicF32, AtomicF64};
 use std::{
     cell::Cell,
     sync::atomic::{
-        AtomicBool, AtomicU32,
+        AtomicBool, AtomicU8, AtomicU32,
         Ordering::{self, Relaxed},
     },
 };
 
 mod gate;
+mod rest;
 mod stripes;
 
 pub use gate::{Gate, Watch};
+pub use rest::Rest;
 pub use stripes::{Held, Stripes};
 
 /// A place for one parameter, read and written as f64.

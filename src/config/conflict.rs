@@ -2,8 +2,8 @@
 //! neither data nor a topology is judged here.
 
 use super::{
-    ClassWeight, Constraint, Count, DataMemory, ExchangeKind, Granularity, L2, Layout, MergeKind, MethodKind,
-    Normalize, Pin, Settings, Setup,
+    CellKind, ClassWeight, Constraint, Count, DataMemory, ExchangeKind, Granularity, L2, Layout, MergeKind,
+    MethodKind, Normalize, OrderKind, Pin, Settings, Setup,
 };
 use super::{
     check::{contradiction, origin},
@@ -18,7 +18,8 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     a_core_replica_has_one_writer(settings, setup)?;
     dual_needs_l2(settings, setup)?;
     dual_has_no_free_intercept(settings, setup)?;
-    bcd_needs_a_smooth_loss(settings, setup)?;
+    curvature_needs_a_smooth_loss(settings, setup)?;
+    passes_have_no_updates(settings, setup)?;
     gradients_average_and_changes_sum(settings, setup)?;
     balance_needs_classes(settings, setup)?;
     bounds_are_of_unscaled_columns(settings, setup)?;
@@ -31,6 +32,7 @@ fn steps_are_of_hogwild(settings: &Settings, setup: &Setup) -> Result<()> {
     let why = match setup.method {
         MethodKind::Dual { .. } => "maximises the dual along each coordinate",
         MethodKind::Bcd => "takes each coordinate's step from the data",
+        MethodKind::Newton => "goes as far as its model of F says",
         MethodKind::Auto | MethodKind::Hogwild => return Ok(()),
     };
     // A step comes of its kind, or of its length alone.
@@ -121,18 +123,55 @@ fn dual_has_no_free_intercept(settings: &Settings, setup: &Setup) -> Result<()> 
     }
 }
 
-fn bcd_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<()> {
-    if setup.method != MethodKind::Bcd || setup.problem.loss.curvature().is_finite() {
+fn curvature_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<()> {
+    let why = match setup.method {
+        MethodKind::Bcd => "coordinate descent can stall where the loss has a kink",
+        MethodKind::Newton => "a model of F from its second derivatives knows nothing of a kink",
+        _ => return Ok(()),
+    };
+    if setup.problem.loss.curvature().is_finite() {
         return Ok(());
     }
     let what = format!(
-        "method.kind = \"bcd\" with problem.loss = \"{}\" ({}): coordinate descent can stall where the loss has a kink",
+        "method.kind = \"{}\" with problem.loss = \"{}\" ({}): {why}",
+        setup.method.name(),
         setup.problem.loss.name(),
         origin(settings, "problem", "loss")
     );
     let remedy =
         "take a smooth loss (logistic, squared, squared-hinge, huber), or method.kind = \"dual\" or \"hogwild\"";
     Err(contradiction(settings, ("method", "kind"), what, remedy))
+}
+
+/// Newton's workers only read x while they work; what says how updates are ordered, meet and are drawn together says
+/// nothing then.
+fn passes_have_no_updates(settings: &Settings, setup: &Setup) -> Result<()> {
+    if setup.method != MethodKind::Newton {
+        return Ok(());
+    }
+    let said = [
+        ("exchange", "kind", setup.exchange.is_some(), "draws replicas together that moved apart"),
+        ("order", "kind", setup.order != OrderKind::Auto, "orders the updates"),
+        ("order", "rows", setup.order != OrderKind::Auto, "orders the updates"),
+        ("parameters", "merge", setup.parameters.merge != MergeKind::Lossy, "settles how two updates meet"),
+        (
+            "parameters",
+            "cell",
+            setup.parameters.cell != CellKind::F64,
+            "rounds the point that the model starts from",
+        ),
+        ("parameters", "layout", setup.parameters.layout != Layout::Plain, "sets apart what updates write"),
+    ];
+    let found = said.into_iter().find_map(|(section, key, set, why)| {
+        Some((section, key, settings.get(section, key).filter(|_| set)?.written(), why))
+    });
+    let Some((section, key, written, why)) = found else { return Ok(()) };
+    let what = format!(
+        "{written} {why}, and method \"newton\" ({}) has no updates: it goes by whole passes",
+        origin(settings, "method", "kind")
+    );
+    let remedy = format!("take {section}.{key} out, or take method.kind = \"dual\", \"bcd\" or \"hogwild\"");
+    Err(contradiction(settings, (section, key), what, &remedy))
 }
 
 fn unbound_threads_have_no_cpus(settings: &Settings, setup: &Setup) -> Result<()> {
@@ -157,7 +196,7 @@ fn a_copy_of_the_data_has_no_state(settings: &Settings, setup: &Setup) -> Result
     let what = match setup.method {
         MethodKind::Dual { .. } => "a dual variable",
         MethodKind::Bcd => "a coefficient",
-        MethodKind::Auto | MethodKind::Hogwild => return Ok(()),
+        MethodKind::Auto | MethodKind::Hogwild | MethodKind::Newton => return Ok(()),
     };
     if setup.data.memory != DataMemory::Replicate {
         return Ok(());

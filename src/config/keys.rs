@@ -18,7 +18,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 10] = [
     ("step", &["kind", "initial", "half", "factor", "epochs"]),
     ("order", &["kind", "rows"]),
     ("exchange", &["kind", "every"]),
-    ("stop", &["target", "target_objective", "max_epochs", "max_seconds"]),
+    ("stop", &["target", "target_objective", "max_epochs", "max_seconds", "evaluate_every"]),
 ];
 
 /// `[run]`, written last.

@@ -17,6 +17,8 @@ pub enum MethodKind {
     },
     /// Proximal coordinate descent by columns.
     Bcd,
+    /// Proximal Newton with sampled curvature.
+    Newton,
 }
 
 /// `[step]`: the length of a step of `hogwild`.
@@ -110,6 +112,8 @@ pub struct Stop {
     pub max_epochs: u64,
     /// Seconds of solving and evaluating to stop after.
     pub max_seconds: Option<f64>,
+    /// Epochs from one evaluation to the next; `None` where the target, if there is one, is not expected to be met sooner.
+    pub evaluate_every: Option<u64>,
 }
 
 /// `[run] runner`.

@@ -38,6 +38,7 @@ impl MethodKind {
             MethodKind::Hogwild => "hogwild",
             MethodKind::Dual { .. } => "dual",
             MethodKind::Bcd => "bcd",
+            MethodKind::Newton => "newton",
         }
     }
 }
@@ -76,6 +77,7 @@ impl Setup {
         text.optional("target_objective", self.stop.target_objective, "none");
         text.key("max_epochs", whole(self.stop.max_epochs));
         text.optional("max_seconds", self.stop.max_seconds, "none");
+        text.optional("evaluate_every", self.stop.evaluate_every.map(whole), "auto");
         text.section("run");
         text.key("runner", self.runner.name());
         text.key("seed", whole(self.seed));

@@ -3,6 +3,8 @@
 
 mod kernel;
 
+pub use kernel::prefetch;
+
 use super::Block;
 use crate::{
     error::Result,
@@ -131,6 +133,8 @@ pub trait Matrix: Send + Sync + Sized {
     fn row(&self, i: usize) -> Row<'_>;
     /// Asks the cache for row `i`.
     fn prefetch(&self, i: usize);
+    /// Asks the cache for what says where `rows` are.
+    fn prefetch_starts(&self, rows: Range<usize>);
     /// Number of stored entries.
     fn nonzeros(&self) -> u64;
     /// `rows` rows with `nonzeros` entries, the pieces' one after the other, each piece dropped once it is copied. Columns
@@ -196,6 +200,11 @@ impl Matrix for Sparse {
         let range = self.starts[i] as usize..self.starts[i + 1] as usize;
         kernel::prefetch(&self.columns[range.clone()]);
         kernel::prefetch(&self.values[range]);
+    }
+
+    #[inline(always)]
+    fn prefetch_starts(&self, rows: Range<usize>) {
+        kernel::prefetch(&self.starts[rows]);
     }
 
     fn nonzeros(&self) -> u64 {
@@ -302,6 +311,9 @@ impl Matrix for Dense {
     /// A dense row is a stream that the hardware fetches ahead by itself.
     #[inline(always)]
     fn prefetch(&self, _i: usize) {}
+
+    #[inline(always)]
+    fn prefetch_starts(&self, _rows: Range<usize>) {}
 
     fn nonzeros(&self) -> u64 {
         self.values.len() as u64

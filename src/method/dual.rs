@@ -66,6 +66,11 @@ impl Method for Dual {
     }
 
     #[inline(always)]
+    fn moves(&(_, change): &(f64, f64)) -> bool {
+        change != 0.0
+    }
+
+    #[inline(always)]
     fn write<O: Linear, V: View>(
         &self,
         f: &O,

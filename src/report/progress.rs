@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn the_first_rule_to_be_met_gives_the_time_left() {
-        let stop = Stop { target: None, target_objective: None, max_epochs: 10, max_seconds: None };
+        let stop =
+            Stop { target: None, target_objective: None, max_epochs: 10, max_seconds: None, evaluate_every: None };
         let samples: Vec<_> = (0..5).map(|e| sample(f64::from(e), 10f64.powi(-e))).collect();
         // Three seconds an epoch, six epochs to go.
         assert_eq!(time_left(&samples, &stop), Some(TimeLeft { seconds: 18.0, share_done: 0.4 }));
@@ -77,7 +78,13 @@ mod tests {
 
     #[test]
     fn samples_that_say_nothing_give_no_guess_and_a_stalled_certificate_leaves_the_epochs() {
-        let stop = Stop { target: Some(1e-6), target_objective: None, max_epochs: 3, max_seconds: None };
+        let stop = Stop {
+            target: Some(1e-6),
+            target_objective: None,
+            max_epochs: 3,
+            max_seconds: None,
+            evaluate_every: None,
+        };
         assert_eq!(seconds(&[], &stop), None);
         assert_eq!(seconds(&[sample(0.0, 1.0)], &stop), None);
         assert_eq!(seconds(&[sample(0.0, 1.0), sample(1.0, 1.0)], &stop), Some(6.0));

@@ -12,6 +12,8 @@ use crate::{
 
 /// A run has grown apart when F exceeds F(0) by this factor.
 const GROWTH: f64 = 1e4;
+/// Epochs without an evaluation, at most: what a crash may lose, and then evaluations cost little.
+const AHEAD: f64 = 10.0;
 
 impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     /// All stand where they will run: tells the observer. Then the line is clear.
@@ -48,10 +50,34 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         }
     }
 
-    /// Solving ends, evaluating begins.
+    /// Solving ends, evaluating begins; or the next epoch, where no evaluation is due.
     pub(super) fn solved(&self) {
         let mut ledger = self.ledger.lock().expect(PANICKED);
         ledger.seconds_solve += ledger.since.lap();
+        let limits = &self.task.limits;
+        let ends = ledger.epochs_done + 1 >= limits.epochs
+            || limits.seconds.is_some_and(|limit| ledger.seconds_solve + ledger.seconds_evaluate >= limit)
+            || self.halt.is_raised()
+            || (self.task.interrupted)();
+        let due = ends || self.is_due(&ledger);
+        ledger.verdict = if due { Verdict::Go } else { Verdict::Skip };
+        if !due {
+            ledger.epochs_done += 1;
+            ledger.updates_seen = self.updates();
+        }
+    }
+
+    /// Whether an evaluation is due at the end of this epoch.
+    fn is_due(&self, ledger: &Ledger<'_>) -> bool {
+        let limits = &self.task.limits;
+        let epoch = ledger.epochs_done + 1;
+        match (limits.evaluate_every, limits.objective, limits.target, self.foreseen()) {
+            (None, None, Some(target), Some(foreseen)) => {
+                let before = ledger.samples.last().map_or(0.0, |last| last.epoch);
+                foreseen <= target || epoch as f64 >= before + AHEAD
+            }
+            _ => epoch >= ledger.evaluate_after,
+        }
     }
 
     /// Takes a sample and decides. `exact`: the store is what the state says.
@@ -92,6 +118,25 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         ledger.updates_seen = self.updates();
         ledger.last_ascent = ascent;
         ledger.samples.push(sample);
+        ledger.evaluate_after = ledger.epochs_done + self.epochs_ahead(&ledger.samples);
+    }
+
+    /// Epochs to the next evaluation. An evaluation goes over the data once, as an epoch does, and most of those on the
+    /// way to a target only tell that it is not met yet. The certificate falls by a nearly constant factor an epoch; the
+    /// next evaluation is due when it would be met at the factor between the last two, but no later than
+    /// [`AHEAD`] epochs on, nor than the epochs done again.
+    fn epochs_ahead(&self, samples: &[Sample]) -> u64 {
+        let limits = &self.task.limits;
+        if let Some(every) = limits.evaluate_every {
+            return every;
+        }
+        let (Some(target), None, [.., before, last]) = (limits.target, limits.objective, samples) else {
+            return 1;
+        };
+        let rate = (before.certificate / last.certificate).ln() / (last.epoch - before.epoch);
+        let left = (last.certificate / target).ln() / rate;
+        // Neither holds for NaN, infinity, or a certificate that rises.
+        if rate > 0.0 && left > 1.0 { left.min(last.epoch).min(AHEAD).ceil() as u64 } else { 1 }
     }
 
     fn sample(&self, ledger: &Ledger<'_>) -> Sample {

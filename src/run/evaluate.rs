@@ -17,25 +17,32 @@ use crate::{
     store::{Replica, View},
     sync::Slot,
     trace::CertificateKind,
+    vectors::on_vectors,
 };
-use std::sync::{Mutex, RwLock};
+use std::{
+    ops::Range,
+    sync::{Mutex, RwLock},
+};
 
 /// What one worker works out.
 pub(super) struct Sheet {
-    totals: Mutex<Totals>,
+    pub(super) totals: Mutex<Totals>,
     /// By rows: αᵢ of each row that the worker judges, where they must be kept.
     alpha: Mutex<Pages<f64>>,
     /// Σ over the worker's lines of scalar times line.
     pub(super) vector: RwLock<Pages<f64>>,
+    /// Σ over the worker's lines of scalar times line lineᵀ; empty for methods that never ask for it.
+    pub(super) matrix: RwLock<Pages<f64>>,
 }
 
 impl Sheet {
-    /// For `width` coordinates and `lines` values of α, at `site`.
-    pub(super) fn new(width: usize, lines: usize, site: &Site) -> Self {
+    /// For `width` coordinates, a `square` of them or none, and `lines` values of α, at `site`.
+    pub(super) fn new(width: usize, square: bool, lines: usize, site: &Site) -> Self {
         Sheet {
             totals: Mutex::default(),
             alpha: Mutex::new(Pages::placed(lines, site)),
             vector: RwLock::new(Pages::placed(width, site)),
+            matrix: RwLock::new(Pages::placed(if square { width * width } else { 0 }, site)),
         }
     }
 
@@ -45,12 +52,15 @@ impl Sheet {
         // Where it cannot be done now, the first write does it.
         let _ = vector.populate(0..vector.len());
         let _ = alpha.populate(0..alpha.len());
+        let matrix = self.matrix.read().expect(PANICKED);
+        let _ = matrix.populate(0..matrix.len());
     }
 
     /// Where its arrays lie.
     pub(super) fn residency(&self, pages_max: usize) -> Residency {
         let mut all = self.vector.read().expect(PANICKED).settle(pages_max);
         all.add(&self.alpha.lock().expect(PANICKED).settle(pages_max));
+        all.add(&self.matrix.read().expect(PANICKED).settle(pages_max));
         all
     }
 }
@@ -129,9 +139,12 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         } else {
             self.task.replicas[self.task.plan.workers[worker].replica].read(range.start, &mut margins);
         }
-        for (k, z) in range.zip(margins) {
-            let alpha = self.term(&f, k, z, totals);
-            self.slopes[k].put(alpha);
+        let mut alpha = [0.0; PIECE];
+        for (piece, z) in pieces(range).zip(margins.chunks(PIECE)) {
+            let alpha = &mut alpha[..piece.len()];
+            let (b, w) = marks(&f, &piece);
+            self.terms(z, b, w, alpha, totals);
+            self.slopes[piece].iter().zip(alpha).for_each(|(slot, alpha)| slot.put(*alpha));
         }
     }
 
@@ -147,46 +160,55 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let mut kept = alphas.iter_mut();
         let mut open = replica.open();
         let x = replica.view(&mut open);
+        let linear = task.form == Form::Primal || task.frame.prox.is_pure_l2();
+        let (mut z, mut alpha) = ([0.0; PIECE], [0.0; PIECE]);
         for (part, lines) in task.shards.judged(worker, self.workers()) {
             let (f, state) = (task.shards.glm(part, task.frame), &task.shards.parts[part].state);
-            for i in lines {
-                let row = f.line(i);
-                match task.form {
-                    Form::Dual => {
-                        let z = if task.frame.prox.is_pure_l2() {
-                            x.dot(row)
-                        } else {
-                            x.fold(row, |_, u, a| a * self.primal(u))
-                        };
-                        let (w, b) = (f.weight(i), f.label(i));
-                        totals.loss += w * task.frame.loss.value(z, b);
-                        totals.conjugate += w * task.frame.loss.conjugate(state[i].read(), b);
-                    }
-                    Form::Primal | Form::Columns => {
-                        let alpha = self.term(&f, i, x.dot(row) + constant, totals);
-                        if keep {
-                            *kept.next().expect("as many as rows judged") = alpha;
-                        } else {
-                            scatter(&mut vector, f.weight(i) * alpha, row);
+            for piece in pieces(lines) {
+                let (z, alpha) = (&mut z[..piece.len()], &mut alpha[..piece.len()]);
+                on_vectors(
+                    #[inline(always)]
+                    |_| {
+                        for (z, i) in z.iter_mut().zip(piece.clone()) {
+                            let row = f.line(i);
+                            let margin =
+                                if linear { x.dot(row) } else { x.fold(row, |_, u, a| a * self.primal(u)) };
+                            *z = margin + constant;
                         }
-                    }
+                    },
+                );
+                let (b, w) = marks(&f, &piece);
+                if task.form == Form::Dual {
+                    alpha.iter_mut().zip(&state[piece]).for_each(|(alpha, state)| *alpha = state.read());
+                    totals.loss += task.frame.loss.values(z, b, w);
+                    totals.conjugate += task.frame.loss.conjugates(alpha, b, w);
+                    continue;
+                }
+                self.terms(z, b, w, alpha, totals);
+                if keep {
+                    alpha.iter().zip(kept.by_ref()).for_each(|(alpha, kept)| *kept = *alpha);
+                } else {
+                    piece.zip(alpha).zip(w).for_each(|((i, alpha), w)| scatter(&mut vector, w * *alpha, f.line(i)));
                 }
             }
         }
     }
 
-    /// Adds the loss at margin z, and returns α = −φ′(z). Its conjugate follows from Fenchel's equality,
-    /// φ(z) + φ*(−α) = −αz, without a logarithm; it is the one to use if α need not be changed.
-    #[inline(always)]
-    fn term(&self, f: &Glm<'_, D>, k: usize, z: f64, totals: &mut Totals) -> f64 {
-        let (w, b, loss) = (f.weight(k), f.label(k), &self.task.frame.loss);
-        let (value, alpha) = (loss.value(z, b), -loss.slope(z, b));
-        totals.loss += w * value;
+    /// Adds the losses at margins z, and puts α = −φ′(z). Their conjugates follow from Fenchel's equality,
+    /// φ(z) + φ*(−α) = −αz, without a logarithm; they are those to use if α need not be changed.
+    fn terms(&self, z: &[f64], b: &[f64], w: &[f64], alpha: &mut [f64], totals: &mut Totals) {
+        let loss = &self.task.frame.loss;
+        let values = loss.values(z, b, w);
+        totals.loss += values;
+        loss.slopes(z, b, alpha);
+        alpha.iter_mut().for_each(|alpha| *alpha = -*alpha);
         if !self.keeps_alpha() {
-            totals.conjugate -= w * (alpha * z + value);
+            totals.conjugate -=
+                values + alpha.iter().zip(z).zip(w).map(|((alpha, z), w)| w * alpha * z).sum::<f64>();
         }
-        totals.signed[usize::from(alpha < 0.0)] += w * alpha.abs();
-        alpha
+        for (&alpha, w) in alpha.iter().zip(w) {
+            totals.signed[usize::from(alpha < 0.0)] += w * alpha.abs();
+        }
     }
 
     /// By rows: Σ wᵢ αᵢ aᵢ over the rows that the worker judges, of the feasible α.
@@ -319,9 +341,33 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     }
 }
 
-/// vector ← vector + scale · row, on plain memory.
+/// Rows judged at a time: their margins and dual values stay in L1, and are long enough for vectors.
+pub(super) const PIECE: usize = 64;
+
+pub(super) fn pieces(lines: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    lines.clone().step_by(PIECE).map(move |start| start..(start + PIECE).min(lines.end))
+}
+
+/// Labels and weights of the rows of `piece`.
+pub(super) fn marks<'a, D>(f: &Glm<'a, D>, piece: &Range<usize>) -> (&'a [f64], &'a [f64]) {
+    const ONES: [f64; PIECE] = [1.0; PIECE];
+    (&f.labels[piece.clone()], f.weights.map_or(&ONES[..piece.len()], |weights| &weights[piece.clone()]))
+}
+
+/// vector ← vector + scale · row, on plain memory. One read and one write an entry.
+#[inline(always)]
 pub(super) fn scatter(vector: &mut [f64], scale: f64, row: Row<'_>) {
-    if scale != 0.0 {
-        row.entries().for_each(|(column, value)| vector[column] += scale * value);
+    if scale == 0.0 {
+        return;
+    }
+    match row {
+        Row::Sparse(row) => {
+            for (&column, &value) in row.columns().iter().zip(row.values()) {
+                vector[column as usize] += scale * f64::from(value);
+            }
+        }
+        Row::Dense(values) => {
+            vector.iter_mut().zip(values).for_each(|(sum, &value)| *sum += scale * f64::from(value));
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     error::Result,
     method::{Method, Pace},
     store::Replica,
+    sync::Rest,
     trace::Observer,
 };
 use rand::{RngExt, SeedableRng};
@@ -81,7 +82,9 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             let pace = self.pace(epoch, skipped + k, buckets.len());
             bucket.range().map(move |line| (bucket.part, line, pace))
         });
-        let mut left: Vec<_> = lines.collect();
+        let parts = &self.task.shards.parts;
+        let passes = |part: u32, line: usize| parts[part as usize].rests.get(line).is_some_and(Rest::passes);
+        let mut left: Vec<_> = lines.filter(|&(part, line, _)| !passes(part, line)).collect();
         left.reverse();
         Cursor { worker, left, pending: None }
     }
@@ -109,6 +112,9 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             Some(pending) => pending,
         };
         task.method.write(&f, state, &x, i, pending, &mut hands.local);
+        if let Some(rest) = task.shards.parts[part as usize].rests.get(i) {
+            rest.visited(M::moves(&pending));
+        }
         cursor.left.pop();
         hands.updates += 1;
         hands.unsettled += 1;

@@ -34,6 +34,8 @@ pub struct Limits {
     pub epochs: u64,
     /// Seconds of solving and evaluating, of this process.
     pub seconds: Option<f64>,
+    /// Epochs between evaluations; `None` for as many as the target allows.
+    pub evaluate_every: Option<u64>,
 }
 
 /// What a run is, in words.

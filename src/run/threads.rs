@@ -10,12 +10,17 @@ use crate::{
     os::markers,
     placement::team,
     store::{Replica, View},
-    sync::Gate,
+    sync::{Gate, Rest},
     trace::Observer,
+    vectors::on_vectors,
 };
 
 /// How many lines ahead a line is asked of the cache: a line takes 30 to 200 ns, memory about 100.
 const AHEAD: usize = 4;
+
+/// How many lines ahead, at least, the cache is asked for what belongs to a line beside its entries, among it where those
+/// are, without which they could not be asked for. By buckets, so that a line of the cache is asked for once.
+const LEAD: u32 = 8;
 
 /// Lines after which a worker looks up the step and whether to stop.
 const PACED: u32 = 32;
@@ -59,33 +64,54 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let x = replica.view(&mut open);
         let mut ahead = window.iter().flat_map(|bucket| bucket.range().map(|i| (bucket.part, i))).skip(AHEAD);
         let (mut pace, mut since) = (self.pace(epoch, skipped, buckets.len()), PACED);
+        let lead = window.first().map_or(1, |bucket| LEAD.div_ceil(bucket.lines.max(1)) as usize);
         markers::start();
-        for (k, bucket) in window.iter().enumerate() {
-            if since >= PACED {
-                since = 0;
-                if self.poll() {
-                    break;
+        on_vectors(
+            #[inline(always)]
+            |_| {
+                for (k, bucket) in window.iter().enumerate() {
+                    if let Some(bucket) = window.get(k + lead) {
+                        parts[bucket.part as usize].prefetch(bucket.range());
+                    }
+                    if since >= PACED {
+                        since = 0;
+                        if self.poll() {
+                            break;
+                        }
+                        pace = self.pace(epoch, skipped + k, buckets.len());
+                    }
+                    since += bucket.lines;
+                    let part = parts[bucket.part as usize];
+                    let (f, state) = (part.glm(marks, &frame), &part.state[..]);
+                    let mut passed = 0;
+                    for i in bucket.range() {
+                        if let Some((part, line)) = ahead.next() {
+                            let part = parts[part as usize];
+                            if !part.rests.get(line).is_some_and(Rest::rests) {
+                                part.matrix.prefetch(line);
+                            }
+                        }
+                        let rest = part.rests.get(i);
+                        if rest.is_some_and(Rest::passes) {
+                            passed += 1;
+                            continue;
+                        }
+                        let held = x.hold(f.line(i));
+                        let pending = method.read(&f, state, &x, i, &pace, &mut hands.local);
+                        method.write(&f, state, &x, i, pending, &mut hands.local);
+                        if let Some(rest) = rest {
+                            rest.visited(M::moves(&pending));
+                        }
+                        if let Some(held) = held {
+                            hands.stripes_waited += u64::from(held.waits());
+                        }
+                    }
+                    hands.updates += u64::from(bucket.lines - passed);
+                    hands.unsettled += u64::from(bucket.lines);
+                    self.settle(&method, &x, hands, &pace, false);
                 }
-                pace = self.pace(epoch, skipped + k, buckets.len());
-            }
-            since += bucket.lines;
-            let part = parts[bucket.part as usize];
-            let (f, state) = (part.glm(marks, &frame), &part.state[..]);
-            for i in bucket.range() {
-                if let Some((part, line)) = ahead.next() {
-                    parts[part as usize].matrix.prefetch(line);
-                }
-                let held = x.hold(f.line(i));
-                let pending = method.read(&f, state, &x, i, &pace, &mut hands.local);
-                method.write(&f, state, &x, i, pending, &mut hands.local);
-                if let Some(held) = held {
-                    hands.stripes_waited += u64::from(held.waits());
-                }
-            }
-            hands.updates += u64::from(bucket.lines);
-            hands.unsettled += u64::from(bucket.lines);
-            self.settle(&method, &x, hands, &pace, false);
-        }
+            },
+        );
         if index + 1 == self.windows {
             let pace = self.pace(epoch, buckets.len().saturating_sub(1), buckets.len());
             self.settle(&method, &x, hands, &pace, true);

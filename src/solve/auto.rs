@@ -2,9 +2,10 @@
 
 use super::Form;
 use crate::{
-    config::{DataMemory, ExchangeKind, L2, Layout, MethodKind, Setup},
+    config::{CellKind, DataMemory, ExchangeKind, L2, Layout, MergeKind, MethodKind, OrderKind, Setup},
     data::Shape,
     error::{Error, Result},
+    method::newton,
 };
 
 /// A method and the reason for it.
@@ -23,7 +24,7 @@ pub(super) fn choose(setup: &Setup, shape: &Shape) -> Result<Choice> {
         MethodKind::Auto => automatic(setup, shape),
         ref method => Choice { method: method.clone(), why: "it was asked for".into() },
     };
-    check(setup, &choice.method)?;
+    check(setup, &choice.method, shape)?;
     check_memory(setup, &choice.method, shape)?;
     Ok(choice)
 }
@@ -40,6 +41,13 @@ fn automatic(setup: &Setup, shape: &Shape) -> Choice {
     if setup.step.is_some() {
         let why = "a step was set, and of the methods only hogwild has one".into();
         return Choice { method: MethodKind::Hogwild, why };
+    }
+    if smooth && by_passes(setup, shape) {
+        let why = format!(
+            "n = {} and d = {}: a model of F with the curvature of some rows costs less than another pass over all",
+            shape.rows, shape.columns
+        );
+        return Choice { method: MethodKind::Newton, why };
     }
     let (method, why) = match (strongly_convex, problem.intercept, smooth) {
         (true, false, _) => (
@@ -74,7 +82,21 @@ fn automatic(setup: &Setup, shape: &Shape) -> Choice {
     Choice { method, why }
 }
 
-fn check(setup: &Setup, method: &MethodKind) -> Result<()> {
+/// Whether there are few enough columns for a model of F in all of them, many enough rows for it to pay, and nothing is set
+/// that is only of updates by lines.
+fn by_passes(setup: &Setup, shape: &Shape) -> bool {
+    const ROWS_A_COLUMN: usize = 20;
+    const COLUMNS_MAX: usize = 512;
+    let parameters = &setup.parameters;
+    let of_lines = setup.exchange.is_some()
+        || setup.order != OrderKind::Auto
+        || parameters.merge != MergeKind::Lossy
+        || parameters.cell != CellKind::F64
+        || parameters.layout != Layout::Plain;
+    !of_lines && shape.columns <= COLUMNS_MAX && shape.rows >= ROWS_A_COLUMN * shape.columns
+}
+
+fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     let problem = &setup.problem;
     match method {
         MethodKind::Dual { penalize_intercept } => {
@@ -91,9 +113,19 @@ fn check(setup: &Setup, method: &MethodKind) -> Result<()> {
                 ));
             }
         }
-        MethodKind::Bcd if !problem.loss.curvature().is_finite() => {
+        MethodKind::Newton if shape.columns > newton::COLUMNS_MAX => {
             return Err(Error::unmet(
-                format!("method bcd needs a smooth loss, and {} is not", problem.loss.name()),
+                format!(
+                    "method newton keeps a square of d columns for each worker, and d = {}; it takes up to {}",
+                    shape.columns,
+                    newton::COLUMNS_MAX
+                ),
+                "Use --method auto, dual, bcd or hogwild.",
+            ));
+        }
+        MethodKind::Bcd | MethodKind::Newton if !problem.loss.curvature().is_finite() => {
+            return Err(Error::unmet(
+                format!("method {} needs a smooth loss, and {} is not", method.name(), problem.loss.name()),
                 "Use --loss squared-hinge, or --method dual or hogwild.",
             ));
         }
@@ -139,6 +171,6 @@ fn form(method: &MethodKind) -> Form {
     match method {
         MethodKind::Dual { .. } => Form::Dual,
         MethodKind::Bcd => Form::Columns,
-        MethodKind::Hogwild | MethodKind::Auto => Form::Primal,
+        MethodKind::Hogwild | MethodKind::Newton | MethodKind::Auto => Form::Primal,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Fit, Form};
 use crate::{
-    config::{CellKind, Layout, OrderKind},
+    config::{CellKind, Layout, MethodKind, OrderKind},
     data::{Shape, Source},
     error::Result,
     layout::Slots,
@@ -19,6 +19,7 @@ impl Fit<'_> {
         let mut costs = Costs::default();
         let form = self.form();
         let line = 8.0 + if form == Form::Primal { 0.0 } else { 8.0 } + if self.shape.dense { 0.0 } else { 8.0 };
+        let line = line + if self.rests() { 1.0 } else { 0.0 };
         let marks = if weighted { 16.0 } else { 8.0 };
         for (worker, (lines, entries)) in self.shares(source).into_iter().enumerate() {
             let plan = &self.plan.workers[worker];
@@ -127,7 +128,7 @@ impl Fit<'_> {
     }
 
     /// Sums over all coordinates, what is agreed of the worker's share of them, α of its rows for the methods that have
-    /// none, and its order: the buckets of its shard, 16 bytes each, twice and once more while it is made.
+    /// none, the curvature for `newton`, and its order: the buckets of its shard, 16 bytes each, twice and once more while it is made.
     fn own_bytes(&self, rows: f64, shard: usize) -> f64 {
         let workers = self.plan.workers.len() as f64;
         let alpha = if self.form() == Form::Primal { rows } else { 0.0 };
@@ -137,6 +138,7 @@ impl Fit<'_> {
             OrderKind::File => 32.0,
             OrderKind::Rows | OrderKind::Auto => 1.0,
         };
-        8.0 * (self.width() as f64 * (1.0 + 1.0 / workers) + alpha) + 48.0 * lines / bucket
+        let square = if self.choice.method == MethodKind::Newton { (self.width() as f64).powi(2) } else { 0.0 };
+        8.0 * (self.width() as f64 * (1.0 + 1.0 / workers) + square + alpha) + 48.0 * lines / bucket
     }
 }

@@ -42,7 +42,7 @@ impl Fit<'_> {
         let by_columns = self.form() == Form::Columns;
         let ones = match self.choice.method {
             MethodKind::Dual { penalize_intercept } => problem.intercept && penalize_intercept,
-            MethodKind::Bcd => problem.intercept,
+            MethodKind::Bcd | MethodKind::Newton => problem.intercept,
             MethodKind::Hogwild | MethodKind::Auto => false,
         };
         if by_columns && self.shape.rows > u32::MAX as usize {
@@ -63,7 +63,7 @@ impl Fit<'_> {
             columns,
             slots: Arc::new(slots),
             total_weight,
-            free_column: (by_columns && ones).then_some(columns - 1),
+            free_column: (ones && !matches!(self.choice.method, MethodKind::Dual { .. })).then_some(columns - 1),
             private_constant: problem.intercept && self.choice.method == MethodKind::Hogwild,
         };
         let template = Model {
@@ -138,7 +138,9 @@ impl Fit<'_> {
 
     fn plain(&self, ones: bool) -> Slots {
         let columns = self.shape.columns;
-        if self.shape.dense { Slots::dense(columns, ones) } else { Slots::plain(columns, ones) }
+        // Newton's matrices have a row a slot.
+        let close = self.shape.dense || self.choice.method == MethodKind::Newton;
+        if close { Slots::dense(columns, ones) } else { Slots::plain(columns, ones) }
     }
 
     fn slots(&self, layout: Layout, counts: &[u64], ones: bool) -> Result<Slots> {
@@ -228,8 +230,18 @@ impl Fit<'_> {
         let slots: Vec<_> = parts.iter_mut().map(std::sync::Mutex::new).collect();
         team::each(self.plan, |worker| {
             let site = self.site_of_shard(worker);
-            slots[worker].lock().expect("one worker a part").settle(weights, self.form() != Form::Primal, &site);
+            slots[worker].lock().expect("one worker a part").settle(
+                weights,
+                self.form() != Form::Primal,
+                self.rests(),
+                &site,
+            );
         });
+    }
+
+    /// Whether lines that did not move are left alone for a while.
+    pub(super) fn rests(&self) -> bool {
+        self.form() == Form::Dual && self.setup.problem.loss.rests()
     }
 
     /// One replica a group of workers, its pages touched by all of them.

@@ -1,9 +1,9 @@
 //! A first step, where none was given: short trials on a sample of rows (Bottou, "Stochastic gradient descent tricks",
 //! 2012, §4.2).
 
-use super::{Fit, Form, Placed};
+use super::{Fit, Placed};
 use crate::{
-    config::StepKind,
+    config::{MethodKind, StepKind},
     data::matrix::Matrix,
     method::{Hogwild, Method, Pace},
     objective::{Frame, Linear},
@@ -22,7 +22,7 @@ const TRIALS: usize = 24;
 impl Fit<'_> {
     /// The step rule with its first length, for methods that have one.
     pub(super) fn step<D: Matrix>(&self, placed: &Placed<'_, D>) -> Option<Step> {
-        if self.form() != Form::Primal {
+        if self.choice.method != MethodKind::Hogwild {
             return None;
         }
         let kind = self.setup.step.unwrap_or(StepKind::Diminishing { initial: None, half: 1.0 });

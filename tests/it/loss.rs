@@ -178,7 +178,9 @@ proptest! {
         // The gain is a difference of terms of this size.
         let size = 1.0 + (found - old).abs() * z.abs() + c * (found - old).powi(2) + loss.conjugate(found, b).abs();
         let (reached, best) = (gain(loss, found, at), gain(loss, right, at));
-        prop_assert!(reached >= best - 1e-12 * size, "{found} gives {reached}, {right} gives {best}");
+        // A step of the logistic loss may leave a hundredth of what there is to gain; all others are exact.
+        let left = if loss == Loss::Logistic { 0.01 * (best - gain(loss, old, at)).max(0.0) } else { 0.0 };
+        prop_assert!(reached >= best - left - 1e-12 * size, "{found} gives {reached}, {right} gives {best}");
     }
 
     #[test]

@@ -472,6 +472,43 @@ fn whoever_interrupts_gets_a_sample_and_a_model() {
 }
 
 #[test]
+fn a_run_with_a_target_evaluates_as_often_as_the_target_needs_or_as_it_is_told() {
+    for (method, loss) in [(DUAL, Loss::Hinge), (DUAL, Loss::Logistic), (MethodKind::Newton, Loss::Logistic)] {
+        let samples = |every| {
+            let mut setup = setup(method.clone(), loss);
+            (setup.stop.evaluate_every, setup.order) = (every, OrderKind::Auto);
+            let outcome = run(data(400, 20, true), &mut setup, 1, Granularity::Core);
+            assert!(outcome.stop == StopReason::Target && outcome.certificate_value <= 1e-7, "{method:?} {loss:?}");
+            let epochs: Vec<f64> = outcome.samples.iter().map(|sample| sample.epoch).collect();
+            assert_eq!(epochs.last(), Some(&outcome.epochs));
+            epochs
+        };
+        let (each, third, sought) = (samples(Some(1)), samples(Some(3)), samples(None));
+        assert!(each.iter().enumerate().all(|(k, &epoch)| epoch == k as f64 + 1.0), "{each:?}");
+        assert!(third.windows(2).all(|pair| pair[1] - pair[0] == 3.0), "{third:?}");
+        assert!(sought.len() < each.len(), "{sought:?} of {each:?}");
+        assert!(sought.windows(2).all(|pair| pair[1] - pair[0] <= 10.0), "{sought:?}");
+    }
+}
+
+#[test]
+fn rows_that_rest_come_back_when_others_have_moved_the_point() {
+    // The first rows are satisfied at once and rest; thousands of others then turn x the other way.
+    let row = |sign: f32| vec![(0u32, sign), (1, 0.1 * sign)];
+    let rows: Vec<_> = (0..40).map(|_| row(1.0)).chain((0..400).map(|_| row(1.0))).collect();
+    let labels: Vec<f64> = (0..440).map(|i| if i < 40 { 1.0 } else { -1.0 }).collect();
+    for loss in [Loss::Hinge, Loss::SquaredHinge, Loss::Huber { delta: 0.5 }] {
+        for runner in [Runner::Threads, Runner::Interleaved] {
+            let mut setup = setup(DUAL, loss);
+            (setup.runner, setup.order) = (runner, OrderKind::Rows);
+            let outcome = run(data::from_rows(&rows, &labels, 2).unwrap(), &mut setup, 1, Granularity::Core);
+            assert_eq!(outcome.stop, StopReason::Target, "{loss:?} {runner:?}");
+            assert!(outcome.updates < 440 * outcome.epochs as u64 || outcome.epochs <= 2.0, "none rested");
+        }
+    }
+}
+
+#[test]
 fn every_stop_has_its_own_reason() {
     let stop = |change: &dyn Fn(&mut Setup)| {
         let mut setup = setup(DUAL, Loss::Logistic);

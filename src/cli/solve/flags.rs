@@ -83,6 +83,9 @@ pub(super) struct MethodFlags {
     /// Stop after so many seconds of solving and evaluating
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     max_seconds: Option<String>,
+    /// Evaluate after every so many epochs, or as often as the target needs it: auto
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    evaluate_every: Option<String>,
 }
 
 impl MethodFlags {
@@ -97,6 +100,7 @@ impl MethodFlags {
             ("stop", "target_objective", self.target_objective.clone(), "--target-objective"),
             ("stop", "max_epochs", self.max_epochs.clone(), "--max-epochs"),
             ("stop", "max_seconds", self.max_seconds.clone(), "--max-seconds"),
+            ("stop", "evaluate_every", self.evaluate_every.clone(), "--evaluate-every"),
         ]
     }
 }

@@ -7,11 +7,12 @@ use crate::{
 };
 
 pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
-    let kinds: [(&str, &[&str]); 4] =
-        [("auto", &[]), ("hogwild", &[]), ("dual", &["penalize_intercept"]), ("bcd", &[])];
+    let kinds: [(&str, &[&str]); 5] =
+        [("auto", &[]), ("hogwild", &[]), ("dual", &["penalize_intercept"]), ("bcd", &[]), ("newton", &[])];
     Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept"])? {
         "hogwild" => MethodKind::Hogwild,
         "bcd" => MethodKind::Bcd,
+        "newton" => MethodKind::Newton,
         "dual" => MethodKind::Dual {
             penalize_intercept: settings.get("method", "penalize_intercept").map_or(Ok(false), Entry::flag)?,
         },
@@ -102,5 +103,9 @@ pub(super) fn stop(settings: &Settings, default: Stop) -> Result<Stop> {
             None => default.max_epochs,
         },
         max_seconds: number("max_seconds", Bound::Positive, default.max_seconds)?,
+        evaluate_every: match settings.get("stop", "evaluate_every") {
+            Some(entry) => entry.unless("auto", |entry| entry.whole(1, 1 << 53, "\"auto\""))?,
+            None => default.evaluate_every,
+        },
     })
 }

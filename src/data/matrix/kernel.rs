@@ -9,7 +9,7 @@ const LINE: usize = 64;
 
 /// Asks for the lines of `slice`. Reads nothing.
 #[inline(always)]
-pub(super) fn prefetch<T>(slice: &[T]) {
+pub fn prefetch<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -132,6 +132,10 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
     ),
     ("[method]\nkind = \"dual\"\npenalize_intercept = true\n", "c.toml:3", &["no effect"]),
     ("[method]\nkind = \"bcd\"\n[problem]\nloss = \"hinge\"\n", "c.toml:2", &["kink", "(c.toml:4)"]),
+    ("[method]\nkind = \"newton\"\n[order]\nrows = 8\n", "c.toml:4", &["\"newton\" (c.toml:2)", "whole passes"]),
+    ("[method]\nkind = \"newton\"\n[exchange]\nkind = \"sum\"\n", "c.toml:4", &["draws replicas together", "dual"]),
+    ("[method]\nkind = \"newton\"\n[parameters]\ncell = \"f32\"\n", "c.toml:4", &["rounds the point", "newton"]),
+    ("[stop]\nevaluate_every = 0\n", "c.toml:2", &["from 1 to", "auto"]),
     (
         "[method]\nkind = \"hogwild\"\n[exchange]\nkind = \"sum\"\n",
         "c.toml:4",

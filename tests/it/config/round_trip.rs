@@ -123,12 +123,13 @@ fn placements() -> impl Strategy<Value = DataPlacement> {
 }
 
 fn stops() -> impl Strategy<Value = Stop> {
-    (of(positive()), of(-1e30..1e30), 1..=1u64 << 53, of(positive())).prop_map(
-        |(target, target_objective, max_epochs, max_seconds)| Stop {
+    (of(positive()), of(-1e30..1e30), 1..=1u64 << 53, of(positive()), of(1..=1u64 << 53)).prop_map(
+        |(target, target_objective, max_epochs, max_seconds, evaluate_every)| Stop {
             target,
             target_objective,
             max_epochs,
             max_seconds,
+            evaluate_every,
         },
     )
 }

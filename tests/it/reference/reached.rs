@@ -100,6 +100,13 @@ fn bcd_reaches_every_optimum_of_the_dense_set() {
 }
 
 #[test]
+fn newton_reaches_every_smooth_optimum() {
+    for set in ["sparse", "dense", "a9a"] {
+        every_optimum("newton", set, Goal::certified("newton", 1e-8), for_bcd);
+    }
+}
+
+#[test]
 fn the_method_chosen_by_auto_reaches_every_optimum_of_the_dense_set() {
     every_optimum("auto", "dense", Goal::certified("auto", 1e-8), |_| true);
 }

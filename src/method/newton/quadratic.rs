@@ -1,0 +1,128 @@
+//! The least point of gᵀδ + ½δᵀHδ + r(x + δ) for a small matrix H.
+
+use crate::prox::Prox;
+
+/// Sweeps of coordinate descent, at most.
+const SWEEPS: usize = 1000;
+
+/// gᵀδ + ½δᵀHδ.
+pub(super) struct Model<'a> {
+    /// `weight` times H below its diagonal, row by row.
+    pub(super) matrix: &'a [f64],
+    pub(super) weight: f64,
+    /// That of H.
+    pub(super) diagonal: &'a [f64],
+    /// g.
+    pub(super) gradient: &'a [f64],
+}
+
+impl Model<'_> {
+    /// The Cholesky factor of H + diag(ridge), and of that plus a diagonal where it is not positive definite. `None` where
+    /// H is no number.
+    pub(super) fn factor(&self, ridge: &[f64]) -> Option<Factor> {
+        let d = ridge.len();
+        let mean = self.diagonal.iter().zip(ridge).map(|(h, ridge)| h + ridge).sum::<f64>() / d.max(1) as f64;
+        if !mean.is_finite() {
+            return None;
+        }
+        let mut more = 0.0;
+        loop {
+            let mut factor = vec![0.0; d * d];
+            for j in 0..d {
+                let below = j * d..j * d + j;
+                factor[below.clone()].iter_mut().zip(&self.matrix[below]).for_each(|(f, m)| *f = m / self.weight);
+                factor[j * d + j] = self.diagonal[j] + ridge[j] + more;
+            }
+            if cholesky(&mut factor, d) {
+                return Some(Factor(factor));
+            }
+            more = (10.0 * more).max(1e-12 * mean.max(f64::MIN_POSITIVE));
+        }
+    }
+
+    /// δ by coordinate descent, for r given by `proxes` each coordinate, until a sweep gains a thousandth of what all did.
+    pub(super) fn descend(&self, x: &[f64], proxes: &[Prox]) -> Vec<f64> {
+        let d = x.len();
+        // Both triangles: a step reads a whole row.
+        let mut h = vec![0.0; d * d];
+        for j in 0..d {
+            for k in 0..j {
+                let value = self.matrix[j * d + k] / self.weight;
+                (h[j * d + k], h[k * d + j]) = (value, value);
+            }
+            h[j * d + j] = self.diagonal[j];
+        }
+        let (mut delta, mut slope) = (vec![0.0; d], self.gradient.to_vec());
+        let mut gained = 0.0;
+        for _ in 0..SWEEPS {
+            let mut gain = 0.0;
+            for (j, prox) in proxes.iter().enumerate() {
+                let (curvature, old) = (self.diagonal[j], x[j] + delta[j]);
+                // Where no row has the column r alone speaks, and is least at 0.
+                let new =
+                    if curvature > 0.0 { prox.prox(old - slope[j] / curvature, 1.0 / curvature) } else { 0.0 };
+                let step = new - old;
+                if step != 0.0 {
+                    gain -= slope[j] * step + 0.5 * curvature * step * step + prox.value(new) - prox.value(old);
+                    delta[j] += step;
+                    slope.iter_mut().zip(&h[j * d..(j + 1) * d]).for_each(|(slope, h)| *slope += step * h);
+                }
+            }
+            gained += gain;
+            if !(gain > 1e-3 * gained) {
+                break;
+            }
+        }
+        delta
+    }
+}
+
+/// L with L Lᵀ a positive definite matrix, row by row.
+pub(super) struct Factor(Vec<f64>);
+
+impl Factor {
+    /// (L Lᵀ)⁻¹ b in place of b.
+    pub(super) fn solve(&self, b: &mut [f64]) {
+        let (d, l) = (b.len(), &self.0);
+        for j in 0..d {
+            b[j] = (b[j] - dot(&l[j * d..j * d + j], &b[..j])) / l[j * d + j];
+        }
+        for j in (0..d).rev() {
+            b[j] /= l[j * d + j];
+            let value = b[j];
+            b[..j].iter_mut().zip(&l[j * d..j * d + j]).for_each(|(b, l)| *b -= value * l);
+        }
+    }
+}
+
+/// The lower triangle becomes its Cholesky factor; false where it has none.
+fn cholesky(a: &mut [f64], d: usize) -> bool {
+    for j in 0..d {
+        let (above, row) = a.split_at_mut(j * d);
+        let row = &mut row[..d];
+        for k in 0..j {
+            let other = &above[k * d..k * d + k + 1];
+            row[k] = (row[k] - dot(&row[..k], &other[..k])) / other[k];
+        }
+        let rest = row[j] - dot(&row[..j], &row[..j]);
+        // Digits of a pivot that is this much smaller than what it was are rounding.
+        if !(rest > 1e-14 * row[j]) {
+            return false;
+        }
+        row[j] = rest.sqrt();
+    }
+    true
+}
+
+/// Four sums side by side.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (a_chunks, a_rest) = a.as_chunks::<4>();
+    let (b_chunks, b_rest) = b.as_chunks::<4>();
+    for (a, b) in a_chunks.iter().zip(b_chunks) {
+        for lane in 0..4 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
+}
