@@ -41,7 +41,7 @@ class Data(argparse.Action):
     """Collects --data, and gives each --test to the --data before it."""
 
     def __call__(self, parser, namespace, value, option_string=None):
-        entries = getattr(namespace, "data") or []
+        entries = namespace.data or []
         if option_string == "--data":
             if value not in GENERATED and not Path(value).is_file():
                 parser.error(f"--data {value}: no such file, and not one of {', '.join(GENERATED)}")
@@ -52,7 +52,7 @@ class Data(argparse.Action):
             if not Path(value).is_file():
                 parser.error(f"--test {value}: no such file")
             entries = entries[:-1] + [entries[-1] + [value]]
-        setattr(namespace, "data", entries)
+        namespace.data = entries
 
 
 def parser():
@@ -60,10 +60,10 @@ def parser():
     p = argparse.ArgumentParser(prog="benches/peers/run", description="Times farrow against its peers.",
                                 formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     p.add_argument("--quick", action="store_true", help="a small generated set, few peers, one problem: does it work at all")
-    p.add_argument("--data", action=Data, metavar="NAME|FILE", help="a generated set (%s) or a LIBSVM file, plain, .xz, .gz or "
-                   ".bz2; may be repeated" % ", ".join(GENERATED))
+    p.add_argument("--data", action=Data, metavar="NAME|FILE", help=f"a generated set ({', '.join(GENERATED)}) or a LIBSVM file, "
+                   "plain, .xz, .gz or .bz2; may be repeated")
     p.add_argument("--test", action=Data, dest="data", metavar="FILE", help="test set of the --data before it")
-    p.add_argument("--problems", type=names(PROBLEMS), help="comma between: %s" % ", ".join(PROBLEMS))
+    p.add_argument("--problems", type=names(PROBLEMS), help=f"comma between: {', '.join(PROBLEMS)}")
     p.add_argument("--peers", type=lambda text: text.split(","), help="names or beginnings of names of solvers, comma between "
                    "(`sklearn` is all of sklearn's); --list shows them")
     p.add_argument("--threads", type=counts, help="thread counts, comma between")

@@ -1,4 +1,6 @@
 """One cell of the bench: a data set, a problem and a number of threads. Search once, then farrow and the peers in turn."""
+import shutil
+
 from . import farrow as runner
 from . import machine, problems, solver
 from .child import Child, PeerFailed
@@ -21,11 +23,7 @@ class Cell:
         """What a worker is told first."""
         base = {"folder": str(self.prepared.folder), "scratch": str(self.farrow.scratch), "problem": self.problem.as_dict(),
                 "threads": self.threads, "cpus": self.cpus}
-        return {**base, "reader": reader, "columns": self.problem_columns()} if reader else base
-
-    def problem_columns(self):
-        """Columns of the data."""
-        return self.arrays[0].shape[1]
+        return {**base, "reader": reader, "columns": self.problem.d} if reader else base
 
     def run(self, peers):
         """Everything of the cell; workers never outlive it."""
@@ -39,6 +37,8 @@ class Cell:
         finally:
             for child in self.children.values():
                 child.close()
+            for folder in self.farrow.scratch.glob("child-*"):
+                shutil.rmtree(folder)
 
     def say(self, text):
         """A line of progress."""
@@ -122,8 +122,8 @@ class Cell:
                 self.say(f"farrow failed: {error}")
                 return
             limit = self.lower + target * abs(self.lower)
-            self.results.add(kind="round", seconds=median_of(runner.first(run, lambda s: s[1] <= limit) for run in said["runs"]),
-                             certified=median_of(runner.first(run, lambda s: s[2] is not None and s[2] <= target) for run in said["runs"]),
+            self.results.add(kind="round", seconds=runner.first_time(said["runs"], runner.OBJECTIVE, limit),
+                             certified=runner.first_time(said["runs"], runner.CERTIFICATE, target),
                              suboptimality=(value - self.lower) / abs(self.lower), method=said["method"], certificate=said["certificate"],
                              fits=len(said["runs"]), trace=self.trace(said["runs"][0]), accuracy=self.accuracy_of(w),
                              clean=self.clean(said), **use_of(said), **key)
@@ -184,9 +184,3 @@ def seconds_of(record, target):
     """Seconds of the fit with the work that met a target in the search."""
     work = record["works"][target] if record else None
     return next((seconds for k, seconds, _ in record["points"] if k == work), None) if work else None
-
-
-def median_of(values):
-    """The median; None, a target missed, counts as later than every time."""
-    ordered = sorted(values, key=lambda value: (value is None, value))
-    return ordered[len(ordered) // 2]

@@ -135,7 +135,7 @@ def write_text(path, A, b):
         for i in range(A.shape[0]):
             cut = slice(A.indptr[i], A.indptr[i + 1])
             pairs = zip((A.indices[cut] + 1).tolist(), A.data[cut].tolist())
-            stream.write(f"{b[i]:.9g} " + " ".join(["%d:%.9g" % pair for pair in pairs]) + "\n")
+            stream.write(f"{b[i]:.9g} " + " ".join([f"{j}:{value:.9g}" for j, value in pairs]) + "\n")
 
 
 def is_dense(A):

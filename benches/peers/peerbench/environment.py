@@ -9,8 +9,8 @@ SECONDS_PER_INSTALL = 600
 
 
 def read_requirements(path):
-    """The lines of requirements.txt by section: {"base": [...], "peers": [...], "apart": [...]}."""
-    sections, current = {"base": [], "peers": [], "apart": []}, "base"
+    """The lines of requirements.txt by section: base, peers, unisolated, apart."""
+    sections, current = {"base": [], "peers": [], "unisolated": [], "apart": []}, "base"
     for line in path.read_text().splitlines():
         words = line.lstrip("# ").strip()
         if line.startswith("#"):
@@ -24,19 +24,20 @@ def pip(python, *arguments):
     """Runs pip; returns None, or the last lines of what it said when it failed."""
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--prefer-binary", *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_PER_INSTALL)
+        done = subprocess.run(command, capture_output=True, text=True, check=False,
+                              timeout=SECONDS_PER_INSTALL)
     except subprocess.TimeoutExpired:
         return f"pip took longer than {SECONDS_PER_INSTALL} s"
     if done.returncode == 0:
         return None
-    return reason(done.stderr.splitlines()) or f"pip ended with status {done.returncode}"
+    return reason((done.stdout + done.stderr).splitlines()) or f"pip ended with status {done.returncode}"
 
 
 def reason(lines):
-    """The line of pip's output that says most: the last that names an error in the build, else the last of all."""
+    """The line of pip's output that says most: the last that names an error of the build, else the last of all."""
     said = [line.strip() for line in lines if line.strip()]
-    named = [line for line in said if "Error: " in line or line.startswith(("ERROR:", "error:"))]
-    return (named or said or [""])[0][:300]
+    named = [line for line in said if "Error: " in line or line.startswith(("fatal error:", "ERROR: No matching"))]
+    return (named or said or [""])[-1][:300]
 
 
 def prepare(work, requirements, again):
@@ -62,13 +63,14 @@ def install_peers(python, work, sections):
     absent = {}
     limits = work / "base.txt"
     limits.write_text("\n".join(sections["base"]) + "\n")
-    for line in sections["peers"] + sections["apart"]:
+    for line in sections["peers"] + sections["unisolated"] + sections["apart"]:
         print(f"  {line}", file=sys.stderr, flush=True)
         if line in sections["apart"]:
             folder = work / "apart" / line.split("=")[0]
             failed = pip(python, "--no-deps", "--upgrade", "--target", str(folder), line)
         else:
-            failed = pip(python, "--constraint", str(limits), line)
+            more = ["--no-build-isolation"] if line in sections["unisolated"] else []
+            failed = pip(python, "--constraint", str(limits), *more, line)
         if failed:
             absent[line] = failed
             print(f"    absent: {failed}", file=sys.stderr, flush=True)

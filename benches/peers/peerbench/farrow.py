@@ -11,6 +11,8 @@ import numpy as np
 from . import machine, problems
 
 AGREES = 1e-8
+# farrow stops at a gap of 1e-4 if nothing is said; here only the objective shall stop it.
+UNREACHED = "1e-15"
 
 
 class FarrowFailed(Exception):
@@ -50,7 +52,7 @@ class Farrow:
 
     def whole(self, path, problem, threads, cpus, target_objective):
         """Seconds of a whole process, from the file to the objective, and its peak memory."""
-        command = self.command(path, problem, threads, ["--target-objective", f"{target_objective:.17g}"])
+        command = self.command(path, problem, threads, ["--target-objective", f"{target_objective:.17g}", "--target", UNREACHED])
         said, wall, peak, own, watch = self.measured(command, cpus)
         reached = said["objective"] <= target_objective
         return {"seconds": wall if reached else None, "load": said["seconds"]["load"], "peak_kib": peak, **watch.stop(own)}
@@ -61,7 +63,7 @@ class Farrow:
         output = self.scratch / "output.json"
         with open(output, "w") as stream, open(self.scratch / "errors.txt", "w") as errors:
             process = subprocess.Popen([*command, "--json"], stdout=stream, stderr=errors,
-                                       preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+                                       preexec_fn=lambda: os.sched_setaffinity(0, cpus))  # noqa: PLW1509
             _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -76,9 +78,17 @@ def read_samples(path):
     return [[r["seconds_solve"] + r["seconds_evaluate"], r["objective"], r["certificate"]] for r in records if r["record"] == "sample"]
 
 
-def first(run, holds):
-    """Seconds, placing included, to the first sample that holds; None where none does."""
-    return next((run["place"] + sample[0] for sample in run["samples"] if holds(sample)), None)
+OBJECTIVE, CERTIFICATE = 1, 2
+
+
+def first_time(runs, column, limit):
+    """Median over runs of the seconds, placing included, to the first sample with that column at most `limit`.
+
+    A run that never gets there counts as later than every time; None where that is the median.
+    """
+    times = [next((run["place"] + s[0] for s in run["samples"] if s[column] is not None and s[column] <= limit), None) for run in runs]
+    times.sort(key=lambda seconds: (seconds is None, seconds))
+    return times[len(times) // 2]
 
 
 def read_model(path, d):

@@ -96,9 +96,7 @@ def polish(problem, A, b, t, rounds=20):
         free = np.flatnonzero(((t > 0) | (slope > 0)) & ((t < 1) | (slope < 0)))
         if len(free) == 0:
             break
-        F = A[free].multiply(b[free, None]).tocsr()
-        Ft = F.T.tocsr()
-        direction = damped_solve(lambda v: F @ (Ft @ v) / scale, slope[free])
+        direction = damped_solve(A[free].multiply(b[free, None]).tocsr(), scale, slope[free])
         size, better = 1.0, False
         while size > 1e-4 and not better:
             trial = t.copy()
@@ -114,13 +112,14 @@ def polish(problem, A, b, t, rounds=20):
     return t, done
 
 
-def damped_solve(product, right, limit=300):
-    """Conjugate gradients for a singular system: stops at a small residual or where a direction has no curvature left."""
+def damped_solve(G, scale, right, limit=300):
+    """Conjugate gradients on GG'/scale, perhaps singular: stops at a small residual or where a direction has no curvature left."""
+    Gt = G.T.tocsr()
     x, r = np.zeros_like(right), right.copy()
     p, rr = r.copy(), r @ r
     goal = 1e-20 * rr
     for _ in range(limit):
-        q = product(p)
+        q = G @ (Gt @ p) / scale
         curvature = p @ q
         if rr <= goal or curvature <= 1e-14 * (p @ p):
             break

@@ -17,6 +17,7 @@ class Problem:
     l1: float
     l2: float
     n: int
+    d: int
 
     def as_dict(self):
         """For JSON."""
@@ -30,14 +31,14 @@ class Problem:
 
 def make(name, A, b, l1_fraction):
     """The problem of that name: l2 = 1/n everywhere, l1 = fraction of the smallest that makes w = 0 optimal."""
-    n = A.shape[0]
+    n, d = A.shape
     loss = {"logistic": "logistic", "hinge": "hinge", "ridge": "squared", "logistic-elastic-net": "logistic",
             "squared-elastic-net": "squared"}[name]
     l1 = 0.0
     if name.endswith("elastic-net"):
         slope = 0.5 * b if loss == "logistic" else b
         l1 = float(f"{l1_fraction * np.abs(A.T @ slope).max() / n:.3g}")
-    return Problem(name, loss, l1, 1.0 / n, n)
+    return Problem(name, loss, l1, 1.0 / n, n, d)
 
 
 def loss_values(problem, z, b):

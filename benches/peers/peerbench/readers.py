@@ -14,7 +14,7 @@ def warm(name):
 
 
 def read(name, path, columns):
-    """(CSR rows, labels)."""
+    """(CSR rows, labels); of Snap ML's reader, what it calls a partition, which holds both, and None."""
     if name == "sklearn":
         from sklearn.datasets import load_svmlight_file
         return load_svmlight_file(str(path), n_features=columns)
@@ -24,4 +24,5 @@ def read(name, path, columns):
         A = sp.csr_matrix(A)
         A.resize((A.shape[0], columns))
         return A, np.asarray(b)
-    raise ValueError(f"no reader {name}")
+    from snapml import Loaders
+    return Loaders.load_from_svmlight_format(str(path), num_ft=columns), None

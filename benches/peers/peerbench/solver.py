@@ -1,7 +1,7 @@
 """What the bench knows of a peer, and the list of all."""
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import numpy as np
 

@@ -33,6 +33,7 @@ class Bench:
 
     def __init__(self, order):
         import numpy as np
+
         from . import data, machine, problems, readers, solver
         self.np, self.machine, self.problems = np, machine, problems
         self.order = order
@@ -117,7 +118,7 @@ def main():
         for line in sys.stdin:
             request = json.loads(line)
             print(json.dumps(getattr(bench, "do_" + request["do"])(request)), file=pipe)
-    except Exception as error:  # whatever a peer raises is its result
+    except Exception as error:  # noqa: BLE001 (whatever a peer raises is its result)
         print(json.dumps({"failed": f"{type(error).__name__}: {str(error).strip()[:300]}"}), file=pipe)
 
 

@@ -19,21 +19,24 @@ def make(dual):
     """A `prepare` for the dual or the primal solver; rows in single precision, as it keeps them."""
     def prepare(task):
         kind, arguments = model_of(task, dual)
-        rows, b, d = task.rows(np.float32), task.b.astype(np.float32), task.A.shape[1]
+        if task.b is None:  # Snap ML's own reader gives it rows and labels in one
+            given = (task.A,)
+        else:
+            given = (task.rows(np.float32), task.b.astype(np.float32))
 
         def run(work):
             model = kind(max_iter=work, **arguments)
-            model.fit(rows, b)
-            return np.asarray(model.coef_, dtype=np.float64).ravel()[:d]
+            model.fit(*given)
+            return np.asarray(model.coef_, dtype=np.float64).ravel()[:task.problem.d]
         return run
     return prepare
 
 
 SOLVERS = [
     Solver("snapml-dual", "snapml", ("logistic", "ridge"), make(True), "LogisticRegression / LinearRegression(dual=True, n_jobs=THREADS)",
-           "passes", threads=True, reader="sklearn"),
+           "passes", threads=True, reader="snapml"),
     Solver("snapml-primal", "snapml", ("logistic", "ridge"), make(False), "the same with dual=False", "passes", threads=True,
-           reader="sklearn"),
+           reader="snapml"),
     Solver("snapml-svm", "snapml", ("hinge",), make(True), "SupportVectorMachine(loss='hinge', n_jobs=THREADS)", "passes", threads=True,
-           reader="sklearn"),
+           reader="snapml"),
 ]

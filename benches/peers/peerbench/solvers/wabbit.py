@@ -1,4 +1,5 @@
 """Vowpal Wabbit, from a cache file, as it is meant to be run over several passes."""
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ def write(path, A, b):
         for i in range(A.shape[0]):
             cut = slice(A.indptr[i], A.indptr[i + 1])
             pairs = zip(A.indices[cut].tolist(), A.data[cut].tolist())
-            stream.write(f"{b[i]:.9g} | " + " ".join(["%d:%.9g" % pair for pair in pairs]) + "\n")
+            stream.write(f"{b[i]:.9g} | " + " ".join([f"{j}:{value:.9g}" for j, value in pairs]) + "\n")
 
 
 def parse_model(text, d):
@@ -28,7 +29,8 @@ def parse_model(text, d):
 def prepare(task):
     """BFGS over a cache; VW minimises the sum of losses + l2/2 |w|^2 there, so its l2 is n l2."""
     from vowpalwabbit import Workspace
-    folder = Path(task.folder)
+    # A folder of its own: VW takes whatever cache it finds.
+    folder = Path(tempfile.mkdtemp(prefix="child-", dir=task.folder))
     text, cache, model = (folder / f"vw-{task.problem.name}.{ending}" for ending in ("txt", "cache", "model"))
     write(text, task.A, task.b)
     bits = max(1, int(np.ceil(np.log2(task.A.shape[1] + 1))))
