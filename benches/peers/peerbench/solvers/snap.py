@@ -36,7 +36,7 @@ SOLVERS = [
     Solver("snapml-dual", "snapml", ("logistic", "ridge"), make(True), "LogisticRegression / LinearRegression(dual=True, n_jobs=THREADS)",
            "passes", threads=True, reader="snapml"),
     Solver("snapml-primal", "snapml", ("logistic", "ridge"), make(False), "the same with dual=False", "passes", threads=True,
-           reader="snapml"),
+           reader="sklearn"),
     Solver("snapml-svm", "snapml", ("hinge",), make(True), "SupportVectorMachine(loss='hinge', n_jobs=THREADS)", "passes", threads=True,
            reader="snapml"),
 ]
