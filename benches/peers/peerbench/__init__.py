@@ -1,0 +1,1 @@
+"""Times farrow against other solvers of the same problems, alternating, on one machine."""

@@ -1,0 +1,1 @@
+"""The peers, a library or two a file."""
