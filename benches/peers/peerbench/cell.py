@@ -130,7 +130,7 @@ class Cell:
 
     def trace(self, run):
         """[seconds, suboptimality] of the points of a run."""
-        return [[run["place"] + s[0], (s[1] - self.lower) / abs(self.lower)] for s in run["samples"]]
+        return [[s[0], (s[1] - self.lower) / abs(self.lower)] for s in run["samples"]]
 
     def accuracy_of(self, w):
         """Test accuracy of coefficients."""

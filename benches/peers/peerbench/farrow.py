@@ -86,7 +86,7 @@ def first_time(runs, column, limit):
 
     A run that never gets there counts as later than every time; None where that is the median.
     """
-    times = [next((run["place"] + s[0] for s in run["samples"] if s[column] is not None and s[column] <= limit), None) for run in runs]
+    times = [next((s[0] for s in run["samples"] if s[column] is not None and s[column] <= limit), None) for run in runs]
     times.sort(key=lambda seconds: (seconds is None, seconds))
     return times[len(times) // 2]
 
