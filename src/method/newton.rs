@@ -17,6 +17,10 @@
 //! epoch. When the promise falls by less than [`SLOW`] an epoch the sample grows fourfold, up to all rows: then the
 //! convergence is Newton's own.
 //!
+//! **Damping.** A part of each coordinate's bound φ″max (1/W) Σ wᵢ aᵢⱼ² is added to the curvature along it when a direction had to
+//! be halved three times or more, ten times as much each time, and taken back by halves: what a sample does not see, or
+//! columns that add up to each other, else send x far along directions in which nothing is known (Levenberg 1944).
+//!
 //! Shares x, which is written between passes only. Each worker has a d × d matrix; the direction is serial, O(d³) for
 //! a factorisation and O(d²) else.
 
@@ -49,6 +53,13 @@ const CHEAP: f64 = 16.0;
 /// The promise that an epoch should leave of the one before: else it is time for another matrix, as soon as the epochs
 /// with the present one cost as much as that.
 const FAST: f64 = 0.3;
+/// Halvings of t that tell of a model that is wrong along some direction, what the damping is then multiplied with, and what
+/// it is at least.
+const TROUBLE: u32 = 3;
+const DAMP: f64 = 10.0;
+const DAMPING_LEAST: f64 = 1e-4;
+/// The damping at first where some coordinate has no λ₂: what a sample does not see is then without any curvature.
+const DAMPING_FIRST: f64 = 1e-3;
 /// Armijo's constant.
 const ENOUGH: f64 = 1e-4;
 /// Halvings of t after which x stays: rounding is all that is left.
@@ -112,6 +123,8 @@ struct Iteration {
     /// The model's matrix, and what the steps since then have taught.
     factor: Option<Factor>,
     pairs: VecDeque<Pair>,
+    /// By which part of its bound the curvature is made larger.
+    damping: f64,
     /// Epochs with that matrix, and the first promise of it.
     age: usize,
     promise_first: f64,
@@ -174,6 +187,7 @@ impl Batch for Iteration {
                 let blind = self.promise.abs() <= 1e-15 * self.objective.abs();
                 if there <= self.objective + ENOUGH * self.length * self.promise || (blind && there.is_finite()) {
                     self.accept(x, found);
+                    self.learn();
                     return Ask::Done;
                 }
                 self.halvings += 1;
@@ -195,7 +209,10 @@ impl Iteration {
     fn new(frame: &Frame, row_nonzeros: f64) -> Self {
         let d = frame.slots.width();
         let proxes: Vec<Prox> = (0..d).map(|j| frame.prox_of(j)).collect();
+        // A free constant is in every row.
+        let bare = (0..d).any(|j| proxes[j].l2 == 0.0 && frame.free_column != Some(j));
         Iteration {
+            damping: if bare { DAMPING_FIRST } else { 0.0 },
             weight: frame.total_weight,
             smooth: proxes.iter().all(|prox| prox.is_pure_l2() || prox.is_none()),
             proxes,
@@ -274,6 +291,21 @@ impl Iteration {
         due || self.takes_all()
     }
 
+    /// By how much the curvature is made larger along each coordinate, as a part of its bound.
+    fn damped(&self, diagonal: &[f64]) -> Vec<f64> {
+        diagonal.iter().zip(&self.bounds).map(|(h, bound)| h + self.damping * bound).collect()
+    }
+
+    /// More damping after a direction of which little was good, less after one that was.
+    fn learn(&mut self) {
+        if self.halvings >= TROUBLE {
+            self.damping = (DAMP * self.damping).max(DAMPING_LEAST);
+            self.factor = None;
+        } else if self.halvings == 0 {
+            self.damping /= 2.0;
+        }
+    }
+
     /// What a matrix from `sample` rows costs, in passes: half the square of a row's entries for each of them, and a
     /// factorisation, beside two times the entries of all rows.
     fn passes(&self, sample: usize) -> f64 {
@@ -300,7 +332,7 @@ impl Iteration {
 
     /// δ for the curvature `matrix`, W times H; false where there is none.
     fn aim(&mut self, matrix: &[f64]) -> bool {
-        let diagonal = self.diagonal(matrix);
+        let diagonal = self.damped(&self.diagonal(matrix));
         let model = Model { matrix, weight: self.weight, diagonal: &diagonal, gradient: &self.gradient };
         if self.smooth {
             let ridge: Vec<f64> = self.proxes.iter().map(|prox| prox.l2).collect();
@@ -357,6 +389,7 @@ impl Iteration {
         self.stage = Stage::Trial;
         if self.halvings > HALVINGS || !(self.promise < 0.0) {
             x.copy_from_slice(&self.x);
+            self.learn();
             self.factor = None;
             return Ask::Done;
         }
