@@ -21,6 +21,7 @@ mod number;
 mod options;
 mod overlay;
 mod per_row;
+mod ranges;
 mod reading;
 mod room;
 mod slabs;

@@ -8,12 +8,15 @@ use crate::{
 use std::path::Path;
 
 mod evaluation;
+mod form;
 pub mod judge;
+mod liblinear;
 mod npy;
 mod predict;
 mod text;
 
 pub use evaluation::Evaluation;
+pub use form::Form;
 pub use predict::{Margins, Strangers};
 
 /// z = aᵀx + c for a row a; the label is by loss.
@@ -45,14 +48,23 @@ pub struct Unsaid {
 }
 
 impl Model {
-    /// Writes the model to `path`, whole or not at all: as `.npy` if the name ends so, else in the text form.
+    /// Writes the model to `path`, whole or not at all, in the form that [`Form::of`] its name.
+    ///
+    /// # Errors
+    /// As [`Model::save_as`].
+    pub fn save(&self, path: &Path, keep_intercept: bool) -> Result<()> {
+        self.save_as(path, Form::of(path), keep_intercept)
+    }
+
+    /// Writes the model to `path`, whole or not at all, in the form `form`.
     ///
     /// The text form says everything and reads back to the same bits. The `.npy` form is one vector of 8-byte floats:
     /// the weights, then the intercept if it is not zero or if `keep_intercept`; loss and labels are not in it.
+    /// LIBLINEAR's form says all but the solver: its `predict` reads it and gives the labels that [`Model::label`] gives.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Data`] if a weight is not finite.
-    pub fn save(&self, path: &Path, keep_intercept: bool) -> Result<()> {
+    /// [`Error::Io`], and [`Error::Data`] if a weight is not finite or the form cannot hold the model.
+    pub fn save_as(&self, path: &Path, form: Form, keep_intercept: bool) -> Result<()> {
         if !self.intercept.is_finite() || !self.weights.iter().all(|weight| weight.is_finite()) {
             return Err(Error::data(
                 path,
@@ -61,15 +73,20 @@ impl Model {
                 "shorten the step with --set step.initial=NUMBER, or use --set parameters.merge=lossless",
             ));
         }
-        if is_npy(path) {
-            output::write_whole(path, |out| npy::write(out, self, keep_intercept || self.intercept != 0.0))
-        } else {
-            output::write_whole(path, |out| text::write(out, self))
+        if let Some(why) = form.misfit(self.loss, self.labels, self.normalize_rows) {
+            let what = format!("not written: {} cannot hold this model: {why}", form.described());
+            return Err(Error::data(path, None, what, "write it in the text form, which says everything"));
         }
+        let intercept = keep_intercept || self.intercept != 0.0;
+        output::write_whole(path, |out| match form {
+            Form::Text => text::write(out, self),
+            Form::Npy => npy::write(out, self, intercept),
+            Form::Liblinear => liblinear::write(out, self, intercept),
+        })
     }
 
-    /// Reads a model: a `.npy` vector by its content, with `unsaid` for what it does not say, else the text form,
-    /// which needs nothing said.
+    /// Reads a model, its form told by its content: a `.npy` vector, with `unsaid` for what it does not say, or LIBLINEAR's
+    /// form or the text form, which need nothing said.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Data`] with the line for contents that are not a model, and for a `.npy` file without
@@ -77,6 +94,7 @@ impl Model {
     pub fn load(path: &Path, unsaid: Option<&Unsaid>) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|source| Error::io("read", path, source))?;
         match (npy::has_magic(&bytes), unsaid) {
+            (false, _) if liblinear::is_liblinear(&bytes) => liblinear::read(path, &bytes),
             (false, _) => text::read(path, &bytes),
             (true, Some(unsaid)) => npy::read(path, &bytes, unsaid),
             (true, None) => Err(Error::data(

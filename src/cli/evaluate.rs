@@ -16,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 pub(super) struct Args {
     /// LIBSVM/SVMlight, CSV, Matrix Market, .npy or farrow's mapped form; `-` is standard input
     data: PathBuf,
-    /// The model, as `farrow solve --model` wrote it
+    /// The model, as `farrow solve --model` or LIBLINEAR's `train` wrote it
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
     /// λ₁ of the objective; without --l1 and --l2 it is the mean loss

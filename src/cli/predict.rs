@@ -23,7 +23,7 @@ use std::{
 pub(super) struct Args {
     /// LIBSVM/SVMlight, CSV, Matrix Market, .npy or farrow's mapped form; `-` is standard input
     data: PathBuf,
-    /// The model, as `farrow solve --model` wrote it
+    /// The model, as `farrow solve --model` or LIBLINEAR's `train` wrote it
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
     /// What to say of each row

@@ -25,11 +25,13 @@ use farrow::{
 use std::{path::PathBuf, process::ExitCode};
 
 mod bar;
+mod files;
 mod finish;
 mod flags;
 mod outputs;
 mod watch;
 
+use files::FileArgs;
 use flags::{MethodFlags, ProblemFlags};
 use outputs::Outputs;
 use watch::{Keeper, Watch};
@@ -65,35 +67,6 @@ pub(super) struct Args {
     strict: bool,
 }
 
-/// What is read and written besides the data.
-#[derive(clap::Args)]
-#[command(next_help_heading = "Files")]
-struct FileArgs {
-    /// Write every sample as it is taken, as JSON lines; with --resume, after what the file holds
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
-    /// Write the model, as .npy if the name ends so, else as text that says what it is
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
-    /// Keep a checkpoint, to --resume from
-    #[arg(long, value_name = "FILE")]
-    checkpoint: Option<PathBuf>,
-    /// Age of the checkpoint at most; it is written at an epoch's end
-    #[arg(long, value_name = "SECONDS", default_value = "60", requires = "checkpoint", value_parser = seconds, allow_negative_numbers = true)]
-    checkpoint_every: f64,
-    /// Go on from a checkpoint of the same data, problem and method
-    #[arg(long, value_name = "FILE")]
-    resume: Option<PathBuf>,
-    /// Start from a model's coefficients
-    #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
-    warm_start: Option<PathBuf>,
-}
-
-fn seconds(text: &str) -> std::result::Result<f64, String> {
-    let value = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);
-    value.ok_or_else(|| "it is a number of seconds, 0 (every sample) or more".into())
-}
-
 impl Args {
     fn resolve(&self) -> Result<Resolved> {
         let flags: Vec<_> = self.problem.entries().into_iter().chain(self.method.entries()).collect();
@@ -115,6 +88,7 @@ impl Args {
 
 pub(super) fn run(args: Args) -> Result<ExitCode> {
     let Resolved { setup, topology, plan } = args.resolve()?;
+    args.files.check_form(&setup, None)?;
     let mut outputs = Outputs::open(&args)?;
     let mut start = args.start(&setup)?;
     if !args.quiet {
@@ -124,6 +98,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
     let clock = Stopwatch::start();
     let data = data::read(&args.data, &args.reading.options(), plan.workers.len())?;
     let load_s = clock.seconds();
+    args.files.check_labels(&setup, &data)?;
     if let Some(trace) = &mut outputs.trace {
         let facts = DataFacts::new(&args.data, data.source.shape());
         trace.header(&header(&Host::now(), &topology, facts, &setup, &plan), args.files.resume.is_some())?;

@@ -21,12 +21,21 @@ enum Compression {
 pub(super) struct Input {
     path: PathBuf,
     compression: Option<Compression>,
-    /// Whether `path` can be opened again.
-    file: bool,
+    /// The file, if it is one and not a pipe, and its length.
+    file: Option<(File, u64)>,
     head: Vec<u8>,
     /// How much of `head` is done with.
     at: usize,
     rest: Box<dyn Read + Send>,
+}
+
+/// A file that can be read anywhere, and which of its bytes are to be read.
+pub(super) struct PlainFile {
+    /// Its name in messages.
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    pub(super) start: u64,
+    pub(super) end: u64,
 }
 
 /// How much of the beginning is looked at.
@@ -45,8 +54,9 @@ impl Input {
             return Input::from_reader(path, Box::new(io::stdin()));
         }
         let file = File::open(path).map_err(|e| Error::io("read", path, e))?;
-        let plain = file.metadata().is_ok_and(|metadata| metadata.is_file());
-        Ok(Input { file: plain, ..Input::from_reader(path, Box::new(file))? })
+        let length = file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len());
+        let again = length.and_then(|length| Some((file.try_clone().ok()?, length)));
+        Ok(Input { file: again, ..Input::from_reader(path, Box::new(file))? })
     }
 
     /// The same for any stream of bytes; `path` is its name in messages.
@@ -73,7 +83,7 @@ impl Input {
                 Box::new(zstd::stream::read::Decoder::new(raw).map_err(|e| Error::io("read", path, e))?)
             }
         };
-        let mut input = Input { path: path.to_path_buf(), compression, file: false, head: Vec::new(), at: 0, rest };
+        let mut input = Input { path: path.to_path_buf(), compression, file: None, head: Vec::new(), at: 0, rest };
         input.look_further(HEAD_BYTES)?;
         if input.head.starts_with(b"\xef\xbb\xbf") {
             input.at = 3;
@@ -105,7 +115,7 @@ impl Input {
             }
             let length = text.len();
             if length > LINE_BYTES_MAX {
-                return Err(self.too_long());
+                return Err(too_long(&self.path));
             }
             if !self.look_further(length.max(HEAD_BYTES))? {
                 return Ok(length);
@@ -118,15 +128,16 @@ impl Input {
         self.at += count;
     }
 
-    /// A line of more than [`LINE_BYTES_MAX`].
-    pub(super) fn too_long(&self) -> Error {
-        let what = format!("a line of more than {LINE_BYTES_MAX} bytes");
-        Error::data(&self.path, None, what, "is this a text file? end each row by a line end")
-    }
-
     /// Whether the bytes are those of a file that can be mapped.
     pub(super) fn is_plain_file(&self) -> bool {
-        self.file && self.compression.is_none()
+        self.file.is_some() && self.compression.is_none()
+    }
+
+    /// What is left of a plain file that is not read yet beyond its head; `None` for all else.
+    pub(super) fn plain(&self) -> Option<PlainFile> {
+        let (file, length) = self.file.as_ref().filter(|_| self.compression.is_none())?;
+        let (path, file) = (self.path.clone(), file.try_clone().ok()?);
+        Some(PlainFile { path, file, start: self.at as u64, end: *length })
     }
 
     /// Its name in messages.
@@ -146,6 +157,12 @@ impl Input {
         let remedy = format!("the file is cut short or damaged (`{check}` tells); fetch or compress it again");
         Error::data(&self.path, None, format!("cannot be decompressed ({name}): {error}"), remedy)
     }
+}
+
+/// A line of more than [`LINE_BYTES_MAX`].
+pub(super) fn too_long(path: &Path) -> Error {
+    let what = format!("a line of more than {LINE_BYTES_MAX} bytes");
+    Error::data(path, None, what, "is this a text file? end each row by a line end")
 }
 
 impl Read for Input {

@@ -3,7 +3,7 @@
 use super::{Block, BlockSpan, Data, Shape, Source};
 use crate::{
     error::{Error, Result},
-    os::memory::Pages,
+    os::memory::{Home, Pages, Site, Zeroed},
 };
 use ndarray::ArrayView2;
 use std::{
@@ -130,12 +130,12 @@ pub fn from_rows<R: AsRef<[(u32, f32)]>>(rows: &[R], labels: &[f64], columns: us
         }
         columns = columns.max(row.last().map_or(0, |last| last.0 as usize + 1));
         builder.end_row();
-        if builder.entries() >= BLOCK_ENTRIES {
-            blocks.push(builder.finish());
+        if builder.is_full() {
+            blocks.push(builder.finish(false));
         }
     }
     if builder.rows() > 0 {
-        blocks.push(builder.finish());
+        blocks.push(builder.finish(false));
     }
     Ok(in_memory(blocks, labels, columns))
 }
@@ -203,23 +203,20 @@ fn check_value(row: usize, column: usize, value: f32) -> Result<()> {
 pub(super) struct SparseBuilder {
     /// Ends of the rows.
     ends: Vec<u64>,
-    /// As in [`Block::Sparse`].
-    pub(super) columns: Vec<u32>,
-    /// As in [`Block::Sparse`].
-    pub(super) values: Vec<f32>,
+    /// Column and value of each entry, together so that an entry is one push.
+    pub(super) entries: Vec<(u32, f32)>,
 }
 
 impl SparseBuilder {
     /// One more entry of the row at hand.
     #[inline]
     pub(super) fn push(&mut self, column: u32, value: f32) {
-        self.columns.push(column);
-        self.values.push(value);
+        self.entries.push((column, value));
     }
 
     /// The row at hand is complete.
     pub(super) fn end_row(&mut self) {
-        self.ends.push(self.columns.len() as u64);
+        self.ends.push(self.entries.len() as u64);
     }
 
     /// Where the row at hand begins.
@@ -227,31 +224,47 @@ impl SparseBuilder {
         self.ends.last().map_or(0, |end| *end as usize)
     }
 
+    /// Whether the row at hand has entries.
+    pub(super) fn has_row_begun(&self) -> bool {
+        self.entries.len() > self.row_start()
+    }
+
     /// Complete rows.
     pub(super) fn rows(&self) -> usize {
         self.ends.len()
     }
 
-    /// Entries.
-    pub(super) fn entries(&self) -> usize {
-        self.columns.len()
+    /// Whether there is enough for a block.
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() >= BLOCK_ENTRIES
     }
 
     /// Forgets all, keeps the room.
     pub(super) fn clear(&mut self) {
         self.ends.clear();
-        self.columns.clear();
-        self.values.clear();
+        self.entries.clear();
     }
 
-    /// The block, and an empty builder.
-    pub(super) fn finish(&mut self) -> Block {
+    /// The block, and an empty builder; with `huge`, in huge pages as far as it fills them.
+    pub(super) fn finish(&mut self, huge: bool) -> Block {
         let mut starts = Vec::with_capacity(self.ends.len() + 1);
         starts.push(0);
         starts.extend_from_slice(&self.ends);
-        let block =
-            Block::Sparse { starts, columns: Pages::copied(&self.columns), values: Pages::copied(&self.values) };
+        let (mut columns, mut values) = (pages(self.entries.len(), huge), pages(self.entries.len(), huge));
+        for ((column, value), entry) in columns.iter_mut().zip(values.iter_mut()).zip(&self.entries) {
+            (*column, *value) = *entry;
+        }
         self.clear();
-        block
+        Block::Sparse { starts, columns, values }
+    }
+}
+
+/// Pages for `len` values of 4 bytes: huge ones if they are wanted and it has any, else without a word to the kernel.
+fn pages<T: Zeroed>(len: usize, huge: bool) -> Pages<T> {
+    const HUGE_BYTES: usize = 2 << 20;
+    if huge && len * size_of::<T>() >= HUGE_BYTES {
+        Pages::placed(len, &Site::at(Home::FirstTouch))
+    } else {
+        Pages::zeroed(len)
     }
 }

@@ -29,12 +29,24 @@ const POWERS: [f64; 23] = [
 ];
 const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
+/// Eight characters `0`.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
 #[inline]
 fn eight(text: &[u8], at: usize) -> u64 {
     match text.get(at..at + 8) {
-        Some(bytes) => u64::from_le_bytes(bytes.try_into().expect("eight bytes")),
+        Some(_) => word(text, at),
         None => last(text, at),
     }
+}
+
+/// The eight bytes at `at`, the first lowest.
+///
+/// # Panics
+/// If there are fewer.
+#[inline]
+pub(super) fn word(text: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(text[at..at + 8].try_into().expect("eight bytes"))
 }
 
 /// The fewer than eight bytes that are left, zeros after them.
@@ -46,7 +58,6 @@ fn last(text: &[u8], at: usize) -> u64 {
 /// The value of the digits that `word` (eight characters, the first lowest) begins with, and how many they are.
 #[inline]
 fn digits(word: u64) -> (u64, usize) {
-    const ZEROS: u64 = 0x3030_3030_3030_3030;
     // A byte b is a digit iff its high half is 3 and adding 6 leaves it so; otherwise its high half here is not zero.
     let wrong = (word ^ ZEROS) | ((word ^ ZEROS) & 0x7f7f_7f7f_7f7f_7f7f).wrapping_add(0x0606_0606_0606_0606);
     let count = ((wrong & 0xf0f0_f0f0_f0f0_f0f0).trailing_zeros() / 8) as usize;
@@ -54,12 +65,27 @@ fn digits(word: u64) -> (u64, usize) {
         return (0, 0);
     }
     // The digits move to the top, zeros before them.
-    let mut v = (word ^ ZEROS) << (64 - 8 * count);
-    v = v.wrapping_mul(10) + (v >> 8);
-    v = ((v & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064))
+    (joined((word ^ ZEROS) << (64 - 8 * count)), count)
+}
+
+/// The value of the first `count` ≤ 8 characters of `word` as digits, 0 of none; and 0 if digits is what they are.
+#[inline]
+pub(super) fn digits_of(word: u64, count: usize) -> (u64, u64) {
+    // In two steps, since a shift by 64 is none.
+    let shift = 4 * (8 - count);
+    let v = (word ^ ZEROS) << shift << shift;
+    // A byte above 9 has its top bit set, or sets it when 0x76 is added; what it carries over only adds to that.
+    let strange = (v | v.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080;
+    (joined(v), strange)
+}
+
+/// Eight digits, each a byte and the first of them lowest, as one number.
+#[inline]
+fn joined(v: u64) -> u64 {
+    let v = v.wrapping_mul(10).wrapping_add(v >> 8);
+    ((v & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064))
         .wrapping_add(((v >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001))
-        >> 32;
-    (v, count)
+        >> 32
 }
 
 /// An unsigned integer at `at`: its value and its end; `None` if there is no digit or it passes 2⁶⁴.
@@ -138,6 +164,12 @@ fn significant(text: &[u8], first: usize) -> usize {
 }
 
 impl Decimal {
+    /// ±mantissa·10^exponent, its digits all in the mantissa, written up to `end`.
+    #[inline]
+    pub(super) fn new(negative: bool, mantissa: u64, exponent: i64, end: usize) -> Self {
+        Decimal { negative, mantissa, exponent, whole: true, end }
+    }
+
     /// m·10ᵉ within 2 units in the last place, if the fast road is open.
     #[inline]
     fn near(&self) -> Option<f64> {

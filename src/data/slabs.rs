@@ -2,7 +2,7 @@
 //! thread fetches the next slab under a lock and parses it outside, and the parts are put in order at the end.
 
 use super::{
-    input::{Input, LINE_BYTES_MAX},
+    input::{Input, LINE_BYTES_MAX, too_long},
     number::PADDING,
     room::Watch,
 };
@@ -106,13 +106,7 @@ impl Stream {
                 break;
             }
             if slab.len() > LINE_BYTES_MAX {
-                let what = format!("a line of more than {LINE_BYTES_MAX} bytes");
-                return Err(Error::data(
-                    self.input.path(),
-                    None,
-                    what,
-                    "is this a text file? end each row by a line end",
-                ));
+                return Err(too_long(self.input.path()));
             }
             target = 2 * slab.len();
         }
@@ -131,15 +125,21 @@ impl Stream {
     }
 }
 
-/// A parsed slab.
-struct Part<T> {
-    slab: usize,
-    outcome: Outcome<T>,
+/// A parsed slab, by its number.
+pub(super) struct Part<T> {
+    pub(super) slab: usize,
+    pub(super) outcome: Outcome<T>,
 }
 
-enum Outcome<T> {
-    Good { lines: u64, value: T },
+/// What became of a slab.
+pub(super) enum Outcome<T> {
+    Good {
+        lines: u64,
+        value: T,
+    },
+    /// Its first fault.
     Bad(Fault),
+    /// It could not be read.
     Unread(Error),
 }
 
@@ -196,7 +196,8 @@ pub(super) fn parse<S, T: Send>(
     in_order(parts.into_inner().unwrap_or_else(PoisonError::into_inner), &path, lines_before)
 }
 
-fn in_order<T>(mut parts: Vec<Part<T>>, path: &Path, mut lines_before: u64) -> Result<Vec<T>> {
+/// The values in file order, or the first fault.
+pub(super) fn in_order<T>(mut parts: Vec<Part<T>>, path: &Path, mut lines_before: u64) -> Result<Vec<T>> {
     parts.sort_by_key(|part| part.slab);
     let mut values = Vec::with_capacity(parts.len());
     for part in parts {

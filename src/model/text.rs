@@ -96,7 +96,10 @@ fn not_a_model(path: &Path) -> Error {
         path,
         Some(1),
         "not a model",
-        format!("the first line of a model is `{FIRST_LINE}`; `farrow solve --model FILE` writes one"),
+        format!(
+            "the first line of a model is `{FIRST_LINE}`, or `solver_type` and a name for LIBLINEAR's; \
+             `farrow solve --model FILE` writes one"
+        ),
     )
 }
 

@@ -11,6 +11,7 @@ use crate::{
     store::Replica,
     sync::Slot,
 };
+use std::borrow::Cow;
 
 impl Fit<'_> {
     /// Puts the start into replica 0 and the state; returns the checkpoint to go on from, and where the workers' private
@@ -52,7 +53,8 @@ impl Fit<'_> {
         let Some(warm) = &placed.start.warm else {
             return Ok((None, 0.0));
         };
-        self.warm(placed, warm, replicas, form);
+        let warm = turned(warm, placed.template.labels);
+        self.warm(placed, &warm, replicas, form);
         Ok((None, if placed.frame.private_constant { warm.intercept } else { 0.0 }))
     }
 
@@ -99,6 +101,18 @@ impl Fit<'_> {
             }
         }
         replicas[0].write(0, &store);
+    }
+}
+
+/// `warm` itself, or its margins turned round if its label of −1 is the data's of +1 and the other way round: LIBLINEAR
+/// calls the label positive that it meets first.
+fn turned(warm: &Model, labels: Option<[f64; 2]>) -> Cow<'_, Model> {
+    match (warm.labels, labels) {
+        (Some([negative, positive]), Some(labels)) if labels == [positive, negative] => {
+            let weights = warm.weights.iter().map(|weight| -weight).collect();
+            Cow::Owned(Model { labels: Some(labels), intercept: -warm.intercept, weights, ..warm.clone() })
+        }
+        _ => Cow::Borrowed(warm),
     }
 }
 

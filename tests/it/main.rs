@@ -13,6 +13,7 @@ mod golden;
 mod guest;
 mod inspect;
 mod layout;
+mod liblinear;
 mod loss;
 mod mapped;
 mod memory;

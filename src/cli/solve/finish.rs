@@ -19,7 +19,7 @@ pub(super) fn finish<'a>(args: &'a Args, mut report: Report<'a>, mut watch: Watc
             watch.noted(outcome.checkpoint.save(path));
         }
         if let Some(path) = &args.files.model
-            && watch.noted(outcome.model.save(path, report.setup.problem.intercept))
+            && watch.noted(outcome.model.save_as(path, args.files.form(path), report.setup.problem.intercept))
         {
             report.model = Some(path);
         }

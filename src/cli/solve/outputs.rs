@@ -1,7 +1,7 @@
 //! The files that a run will write, each found to be writable, and none of them one that it reads, before the data are
 //! read.
 
-use super::{Args, FileArgs};
+use super::{Args, files::FileArgs};
 use farrow::{
     error::{Error, Result},
     output,
