@@ -107,7 +107,7 @@ impl Term for Logistic {
             #[inline(always)]
             |fused, alpha, b| {
                 let y = alpha * b;
-                let inside = (y >= 0.0) & (y <= 1.0);
+                let inside = (0.0..=1.0).contains(&y);
                 if inside { entropy(fused, y) + entropy(fused, 1.0 - y) } else { f64::INFINITY }
             },
         )

@@ -387,7 +387,8 @@ impl Iteration {
     /// To x + tδ; or back to x, where no t was good.
     fn step(&mut self, x: &mut [f64]) -> Ask {
         self.stage = Stage::Trial;
-        if self.halvings > HALVINGS || !(self.promise < 0.0) {
+        let down = self.promise < 0.0;
+        if self.halvings > HALVINGS || !down {
             x.copy_from_slice(&self.x);
             self.learn();
             self.factor = None;

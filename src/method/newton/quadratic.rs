@@ -69,7 +69,9 @@ impl Model<'_> {
                 }
             }
             gained += gain;
-            if !(gain > 1e-3 * gained) {
+            // A gain that is no number ends it too.
+            let worth = gain > 1e-3 * gained;
+            if !worth {
                 break;
             }
         }
@@ -106,7 +108,8 @@ fn cholesky(a: &mut [f64], d: usize) -> bool {
         }
         let rest = row[j] - dot(&row[..j], &row[..j]);
         // Digits of a pivot that is this much smaller than what it was are rounding.
-        if !(rest > 1e-14 * row[j]) {
+        let real = rest > 1e-14 * row[j];
+        if !real {
             return false;
         }
         row[j] = rest.sqrt();
