@@ -39,7 +39,7 @@ def prepare(task):
 
     def run(work):
         arguments = (f"--data {text} --cache_file {cache} --quiet --holdout_off --noconstant --predict_only_model --bfgs --mem 15 --bit_precision {bits} "
-                     f"--loss_function {loss} --l2 {factor * task.problem.n * task.problem.l2:.17g} --passes {work + 1} --termination 0 "
+                     f"--loss_function {loss} --min_prediction -1e6 --max_prediction 1e6 --l2 {factor * task.problem.n * task.problem.l2:.17g} --passes {work + 1} --termination 0 "
                      f"--readable_model {model}")
         Workspace(arguments).finish()
         return parse_model(model.read_text(), task.A.shape[1])
