@@ -59,7 +59,7 @@ pub trait Method: Clone + Send + Sync {
     }
 
     /// Whether the write of `pending` moves anything. A line that was visited and did not move is left alone for a while,
-    /// where [`Method::rests`].
+    /// where the loss lets lines rest ([`Loss::rests`](crate::loss::Loss::rests)).
     fn moves(pending: &Self::Pending) -> bool {
         let _ = pending;
         true

@@ -14,7 +14,7 @@
 //!
 //! **Where it is not**, δ = argmin gᵀδ + ½δᵀHδ + r(x + δ), by coordinate descent: the proximal Newton step of Lee, Sun and
 //! Saunders (SIOPT 2014) with the sampled curvature of Byrd, Chin, Neveitt and Nocedal (SIOPT 2011), taken anew each
-//! epoch. When the promise falls by less than [`SLOW`] an epoch the sample grows fourfold, up to all rows: then the
+//! epoch. When the promise falls by less than a factor of ten an epoch the sample grows fourfold, up to all rows: then the
 //! convergence is Newton's own.
 //!
 //! **Damping.** A part of each coordinate's bound φ″max (1/W) Σ wᵢ aᵢⱼ² is added to the curvature along it when a direction had to
