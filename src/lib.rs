@@ -78,7 +78,8 @@
 //!   gains all but half a per cent, and does not make the write wait for an exponential ([`loss`]).
 //! * `newton` is L-BFGS around a Cholesky factor of the curvature of rows drawn by weight; where the penalty is not smooth it is
 //!   a proximal Newton step with the same curvature ([`method::newton`]).
-//! * A run with a target evaluates when the target may be met, not after every epoch: an evaluation costs a third of one.
+//! * A run with a target evaluates when the target may be met, not after every epoch: an evaluation goes over the data
+//!   once more.
 //! * With `data.memory = "replicate"` an epoch is still n visits, of all nodes together, each of which goes on where it was
 //!   in an order of its own; DimmWitted's epoch has every node visit all rows.
 //! * `parameters.layout` renumbers columns when rows are copied; the update loop knows nothing of it ([`layout`]).
