@@ -41,13 +41,13 @@ pub struct Found<'a> {
 
 /// The serial part of such a method.
 pub trait Batch: Send {
-    /// What an epoch asks for first. May move x.
+    /// What an epoch asks for first. As with [`Batch::next`], x may be moved where it is `Gradient` or `Done`.
     fn begin(&mut self, x: &mut [f64]) -> Ask;
     /// The relative certificate that the present point will have, if the method knows: there is no need then to evaluate
     /// before it is small enough.
     fn certificate(&self) -> Option<f64> {
         None
     }
-    /// Looks at what was found, may move x, and says what to do next.
+    /// Looks at what was found, and says what to do next; where that is `Gradient` or `Done`, x may have been moved.
     fn next(&mut self, x: &mut [f64], found: Found<'_>) -> Ask;
 }

@@ -286,9 +286,14 @@ impl Iteration {
         let slow = self.promise.abs() > self.promise_first.abs() * FAST.powi(self.age as i32);
         let due = slow && self.age as f64 >= self.passes(self.sample).max(3.0);
         if due {
-            self.sample = self.sample.saturating_mul(GROW).min(self.rows);
+            self.enlarge();
         }
         due || self.takes_all()
+    }
+
+    /// Takes a larger sample from now on.
+    fn enlarge(&mut self) {
+        self.sample = self.sample.saturating_mul(GROW).min(self.rows);
     }
 
     /// By how much the curvature is made larger along each coordinate, as a part of its bound.
@@ -349,7 +354,7 @@ impl Iteration {
         let direction = model.descend(&self.x, &self.proxes);
         self.head(direction);
         if self.promise.abs() > SLOW * self.promise_before.abs() {
-            self.sample = self.sample.saturating_mul(GROW).min(self.rows);
+            self.enlarge();
         }
         true
     }

@@ -166,15 +166,13 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             let (f, state) = (task.shards.glm(part, task.frame), &task.shards.parts[part].state);
             for piece in pieces(lines) {
                 let (z, alpha) = (&mut z[..piece.len()], &mut alpha[..piece.len()]);
-                on_vectors(
+                margins(
+                    z,
+                    piece.clone(),
                     #[inline(always)]
-                    |_| {
-                        for (z, i) in z.iter_mut().zip(piece.clone()) {
-                            let row = f.line(i);
-                            let margin =
-                                if linear { x.dot(row) } else { x.fold(row, |_, u, a| a * self.primal(u)) };
-                            *z = margin + constant;
-                        }
+                    |i| {
+                        let row = f.line(i);
+                        constant + if linear { x.dot(row) } else { x.fold(row, |_, u, a| a * self.primal(u)) }
                     },
                 );
                 let (b, w) = marks(&f, &piece);
@@ -346,6 +344,15 @@ pub(super) const PIECE: usize = 64;
 
 pub(super) fn pieces(lines: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     lines.clone().step_by(PIECE).map(move |start| start..(start + PIECE).min(lines.end))
+}
+
+/// z ← the margin of each row of `piece`. Reads those rows once, in order.
+#[inline(always)]
+pub(super) fn margins(z: &mut [f64], piece: Range<usize>, margin: impl Fn(usize) -> f64) {
+    on_vectors(
+        #[inline(always)]
+        |_| z.iter_mut().zip(piece).for_each(|(z, i)| *z = margin(i)),
+    );
 }
 
 /// Labels and weights of the rows of `piece`.

@@ -6,7 +6,7 @@
 
 use super::{
     Crew, PANICKED, Run,
-    evaluate::{PIECE, marks, pieces, scatter},
+    evaluate::{PIECE, margins, marks, pieces, scatter},
     share,
 };
 use crate::{
@@ -41,19 +41,20 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     /// One epoch of a method that asks for passes.
     pub(super) fn passes(&self, crew: &Crew<'_>) {
         crew.phase(|_| (), || self.begin_passes());
-        self.move_to_point(crew);
         loop {
             let ask = self.desk(|desk| desk.ask);
             match ask {
-                Ask::Done => break,
-                Ask::Gradient => crew.phase(|worker| self.gradient(worker), || self.look()),
+                Ask::Done => return self.move_to_point(crew),
+                Ask::Gradient => {
+                    self.move_to_point(crew);
+                    crew.phase(|worker| self.gradient(worker), || self.look());
+                }
                 Ask::Norms => crew.phase(|worker| self.norms(worker), || self.look()),
                 Ask::Curvature { rows, spread } => {
                     let draw = Draw::new(rows, spread, self.task.frame.rows);
                     crew.phase(|worker| self.curvature(worker, draw), || self.look());
                 }
             }
-            self.move_to_point(crew);
         }
     }
 
@@ -120,9 +121,11 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             for piece in pieces(range) {
                 let (z, slope) = (&mut z[..piece.len()], &mut slope[..piece.len()]);
                 let (b, w) = marks(&f, &piece);
-                on_vectors(
+                margins(
+                    z,
+                    piece.clone(),
                     #[inline(always)]
-                    |_| z.iter_mut().zip(piece.clone()).for_each(|(z, i)| *z = x.dot(f.line(i))),
+                    |i| x.dot(f.line(i)),
                 );
                 sum += loss.values(z, b, w);
                 loss.slopes(z, b, slope);
@@ -176,9 +179,11 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             for piece in pieces(range) {
                 let z = &mut z[..piece.len()];
                 let (b, w) = marks(&f, &piece);
-                on_vectors(
+                margins(
+                    z,
+                    piece.clone(),
                     #[inline(always)]
-                    |_| z.iter_mut().zip(piece.clone()).for_each(|(z, i)| *z = x.dot(f.line(i))),
+                    |i| x.dot(f.line(i)),
                 );
                 task.frame.loss.seconds(z, b, &mut second[..piece.len()]);
                 on_vectors(
