@@ -78,6 +78,8 @@
 //!   gains all but half a per cent, and does not make the write wait for an exponential ([`loss`]).
 //! * `newton` is L-BFGS around a Cholesky factor of the curvature of rows drawn by weight; where the penalty is not smooth it is
 //!   a proximal Newton step with the same curvature ([`method::newton`]).
+//! * `newton` takes the hinge loss by SSNAL, whose inner steps are ended by the two parts of the duality gap, which both come
+//!   for free, and not by sequences of tolerances given beforehand.
 //! * A run with a target evaluates when the target may be met, not after every epoch: an evaluation goes over the data
 //!   once more.
 //! * With `data.memory = "replicate"` an epoch is still n visits, of all nodes together, each of which goes on where it was

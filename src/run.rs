@@ -239,12 +239,10 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
     fn sheet(&self, worker: usize) -> evaluate::Sheet {
         let plan = self.task.plan;
         let judged = self.task.shards.judged(worker, self.workers());
-        let lines = if self.task.form == Form::Primal && self.keeps_alpha() {
-            judged.into_iter().map(|(_, lines)| lines.len()).sum()
-        } else {
-            0
-        };
-        evaluate::Sheet::new(self.task.width(), self.desk.is_some(), lines, &plan.site_of_worker(worker))
+        let rows = judged.into_iter().map(|(_, lines)| lines.len()).sum();
+        let lines = if self.task.form == Form::Primal && self.keeps_alpha() { rows } else { 0 };
+        let kept = if self.keeps_rows() { rows } else { 0 };
+        evaluate::Sheet::new(self.task.width(), self.desk.is_some(), lines, kept, &plan.site_of_worker(worker))
     }
 
     fn workers(&self) -> usize {

@@ -9,7 +9,7 @@ use super::{
     check::{contradiction, origin},
     keys::Named,
 };
-use crate::error::Result;
+use crate::{error::Result, method::newton};
 
 /// Refuses the first contradiction.
 pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
@@ -126,7 +126,9 @@ fn dual_has_no_free_intercept(settings: &Settings, setup: &Setup) -> Result<()> 
 fn curvature_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<()> {
     let why = match setup.method {
         MethodKind::Bcd => "coordinate descent can stall where the loss has a kink",
-        MethodKind::Newton => "a model of F from its second derivatives knows nothing of a kink",
+        MethodKind::Newton if !newton::takes_hinge(&setup.problem) => {
+            "the kink is smoothed by dual variables, and these give x only under l2 > 0 alone: no l1, prox or intercept"
+        }
         _ => return Ok(()),
     };
     if setup.problem.loss.curvature().is_finite() {

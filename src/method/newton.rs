@@ -21,6 +21,9 @@
 //! be halved three times or more, ten times as much each time, and taken back by halves: what a sample does not see, or
 //! columns that add up to each other, else send x far along directions in which nothing is known (Levenberg 1944).
 //!
+//! **For the hinge loss**, which has no second derivative, the directions are those of a sequence of smoothed problems
+//! ([`multipliers`]).
+//!
 //! Shares x, which is written between passes only. Each worker has a d × d matrix; the direction is serial, O(d³) for
 //! a factorisation and O(d²) else.
 
@@ -28,10 +31,17 @@ use super::{
     Method,
     batch::{Ask, Batch, Found},
 };
-use crate::{loss::Loss, objective::Frame, prox::Prox};
+use crate::{
+    config::{Constraint, L2, Problem},
+    loss::Loss,
+    objective::Frame,
+    prox::Prox,
+};
+use multipliers::Multipliers;
 use quadratic::{Factor, Model, dot};
 use std::collections::VecDeque;
 
+mod multipliers;
 mod quadratic;
 
 /// Columns from which the direction, which is serial, and the matrices are no longer small beside a pass.
@@ -65,6 +75,12 @@ const ENOUGH: f64 = 1e-4;
 /// Halvings of t after which x stays: rounding is all that is left.
 const HALVINGS: u32 = 40;
 
+/// Whether the hinge loss can be minimised under this penalty: λ₂ > 0 and nothing else, and no constant.
+pub fn takes_hinge(problem: &Problem) -> bool {
+    let Problem { l1, l2, constraint, intercept, .. } = *problem;
+    l2 != L2::Value(0.0) && l1 == 0.0 && constraint == Constraint::None && !intercept
+}
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Newton {
@@ -73,7 +89,7 @@ pub struct Newton {
 }
 
 impl Newton {
-    /// For a loss with a second derivative, and data of `nonzeros` entries.
+    /// For a loss with a second derivative, or the hinge loss with λ₂ alone ([`takes_hinge`]), and data of `nonzeros` entries.
     pub fn new(frame: &Frame, nonzeros: u64) -> Self {
         Newton { frame: frame.clone(), row_nonzeros: nonzeros as f64 / frame.rows.max(1) as f64 }
     }
@@ -84,6 +100,9 @@ impl Method for Newton {
     type Pending = ();
 
     fn batch(&self) -> Option<Box<dyn Batch>> {
+        if self.frame.loss == Loss::Hinge {
+            return Some(Box::new(Multipliers::new(&self.frame, self.row_nonzeros)));
+        }
         Some(Box::new(Iteration::new(&self.frame, self.row_nonzeros)))
     }
 }
@@ -182,7 +201,7 @@ impl Batch for Iteration {
                 self.step(x)
             }
             Stage::Trial => {
-                let there = self.value(x, found.loss);
+                let there = self.value(x, found.sums.loss);
                 // Where the promise drowns in the rounding of F there is nothing to compare.
                 let blind = self.promise.abs() <= 1e-15 * self.objective.abs();
                 if there <= self.objective + ENOUGH * self.length * self.promise || (blind && there.is_finite()) {
@@ -259,7 +278,7 @@ impl Iteration {
                 self.pairs.push_front(Pair { step, change, product });
             }
         }
-        (self.objective, self.spread) = (self.value(x, found.loss), found.spread);
+        (self.objective, self.spread) = (self.value(x, found.sums.loss), found.sums.spread);
         self.x.copy_from_slice(x);
         (self.gradient, self.slope) = (gradient, slope);
     }

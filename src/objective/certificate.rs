@@ -18,8 +18,6 @@ pub struct Totals {
     pub conjugate: f64,
     /// Σ wᵢ αᵢ over positive αᵢ, and the negative of it over negative ones.
     pub signed: [f64; 2],
-    /// Σ wᵢ φ″(zᵢ)‖aᵢ‖².
-    pub spread: f64,
     /// Σ_j r(x_j).
     pub regulariser: f64,
     /// Σ_j r*(v_j).
@@ -38,7 +36,6 @@ impl Default for Totals {
             loss: 0.0,
             conjugate: 0.0,
             signed: [0.0; 2],
-            spread: 0.0,
             regulariser: 0.0,
             regulariser_conjugate: 0.0,
             support: 0,
@@ -55,7 +52,6 @@ impl Totals {
         self.conjugate += other.conjugate;
         self.signed[0] += other.signed[0];
         self.signed[1] += other.signed[1];
-        self.spread += other.spread;
         self.regulariser += other.regulariser;
         self.regulariser_conjugate += other.regulariser_conjugate;
         self.support += other.support;

@@ -5,10 +5,10 @@
 //! worker sums its range of coordinates over those vectors. By columns: margins are in the store; a worker takes the
 //! losses of its range of rows, and then goes over its columns. Traffic: the data once or twice, and W + 1 times d.
 
-use super::{Crew, Form, PANICKED, Run, share};
+use super::{Crew, Form, PANICKED, Run, passes::Kept, share};
 use crate::{
     data::matrix::{Matrix, Row},
-    method::Method,
+    method::{Method, batch::Sums},
     objective::{
         Glm, Linear,
         certificate::{Totals, scales},
@@ -27,6 +27,10 @@ use std::{
 /// What one worker works out.
 pub(super) struct Sheet {
     pub(super) totals: Mutex<Totals>,
+    /// What a pass of a method that asks for passes adds up.
+    pub(super) sums: Mutex<Sums>,
+    /// What such a method keeps with each row that the worker judges; of no rows if it keeps nothing.
+    pub(super) kept: Mutex<Kept>,
     /// By rows: αᵢ of each row that the worker judges, where they must be kept.
     alpha: Mutex<Pages<f64>>,
     /// Σ over the worker's lines of scalar times line.
@@ -36,10 +40,13 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    /// For `width` coordinates, a `square` of them or none, and `lines` values of α, at `site`.
-    pub(super) fn new(width: usize, square: bool, lines: usize, site: &Site) -> Self {
+    /// For `width` coordinates, a `square` of them or none, `lines` values of α, and what is kept with `kept` rows, at
+    /// `site`.
+    pub(super) fn new(width: usize, square: bool, lines: usize, kept: usize, site: &Site) -> Self {
         Sheet {
             totals: Mutex::default(),
+            sums: Mutex::default(),
+            kept: Mutex::new(Kept::new(kept, site)),
             alpha: Mutex::new(Pages::placed(lines, site)),
             vector: RwLock::new(Pages::placed(width, site)),
             matrix: RwLock::new(Pages::placed(if square { width * width } else { 0 }, site)),
@@ -54,6 +61,7 @@ impl Sheet {
         let _ = alpha.populate(0..alpha.len());
         let matrix = self.matrix.read().expect(PANICKED);
         let _ = matrix.populate(0..matrix.len());
+        self.kept.lock().expect(PANICKED).populate();
     }
 
     /// Where its arrays lie.
@@ -61,6 +69,7 @@ impl Sheet {
         let mut all = self.vector.read().expect(PANICKED).settle(pages_max);
         all.add(&self.alpha.lock().expect(PANICKED).settle(pages_max));
         all.add(&self.matrix.read().expect(PANICKED).settle(pages_max));
+        self.kept.lock().expect(PANICKED).residency(pages_max, &mut all);
         all
     }
 }
@@ -158,6 +167,8 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             vector.fill(0.0);
         }
         let mut kept = alphas.iter_mut();
+        let duals = self.sheets[worker].kept.lock().expect(PANICKED);
+        let mut duals = self.keeps_rows().then(|| duals.duals().iter());
         let mut open = replica.open();
         let x = replica.view(&mut open);
         let linear = task.form == Form::Primal || task.frame.prox.is_pure_l2();
@@ -182,7 +193,13 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                     totals.conjugate += task.frame.loss.conjugates(alpha, b, w);
                     continue;
                 }
-                self.terms(z, b, w, alpha, totals);
+                if let Some(duals) = &mut duals {
+                    alpha.iter_mut().zip(b).zip(duals).for_each(|((alpha, b), dual)| *alpha = b * dual);
+                    totals.loss += task.frame.loss.values(z, b, w);
+                    totals.conjugate += task.frame.loss.conjugates(alpha, b, w);
+                } else {
+                    self.terms(z, b, w, alpha, totals);
+                }
                 if keep {
                     alpha.iter().zip(kept.by_ref()).for_each(|(alpha, kept)| *kept = *alpha);
                 } else {

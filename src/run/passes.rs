@@ -13,12 +13,16 @@ use crate::{
     data::matrix::{Matrix, Row},
     method::{
         Method,
-        batch::{Ask, Batch, Found},
+        batch::{Ask, Batch, Found, Sums},
     },
     objective::Linear,
     store::{Replica, View},
     vectors::on_vectors,
 };
+
+mod smoothed;
+
+pub(super) use smoothed::Kept;
 
 /// What a method that asks for passes has on the table; touched by one thread at a time.
 pub(super) struct Desk {
@@ -43,12 +47,21 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         crew.phase(|_| (), || self.begin_passes());
         loop {
             let ask = self.desk(|desk| desk.ask);
+            if ask.takes_point() {
+                self.move_to_point(crew);
+            }
             match ask {
-                Ask::Done => return self.move_to_point(crew),
-                Ask::Gradient => {
-                    self.move_to_point(crew);
-                    crew.phase(|worker| self.gradient(worker), || self.look());
+                Ask::Done => return,
+                Ask::Gradient => crew.phase(|worker| self.gradient(worker), || self.look()),
+                Ask::Smoothed { margins, adopt, sigma } => {
+                    crew.phase(|worker| self.smoothed(worker, margins, adopt, sigma), || self.look());
                 }
+                Ask::Active { rows, active, spread, sigma } => {
+                    let draw = Draw::new(rows, spread, active);
+                    crew.phase(|worker| self.active(worker, draw, sigma), || self.look());
+                }
+                Ask::Along { sigma } => crew.phase(|worker| self.along(worker, sigma), || self.look()),
+                Ask::Slope { sigma, t } => crew.phase(|worker| self.slope(worker, sigma, t), || self.look()),
                 Ask::Norms => crew.phase(|worker| self.norms(worker), || self.look()),
                 Ask::Curvature { rows, spread } => {
                     let draw = Draw::new(rows, spread, self.task.frame.rows);
@@ -56,6 +69,11 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                 }
             }
         }
+    }
+
+    /// Whether the method keeps values with each row, and with them a dual point.
+    pub(super) fn keeps_rows(&self) -> bool {
+        self.desk.is_some() && self.desk(|desk| desk.batch.keeps_rows())
     }
 
     /// Every replica becomes what the method left.
@@ -84,18 +102,17 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     fn look(&self) {
         self.desk(|desk| {
             let Desk { batch, point, vector, matrix, ask } = desk;
-            let (mut loss, mut spread) = (0.0, 0.0);
+            let mut sums = Sums::default();
             vector.fill(0.0);
             for sheet in &self.sheets {
-                let totals = sheet.totals.lock().expect(PANICKED);
-                (loss, spread) = (loss + totals.loss, spread + totals.spread);
+                sums.add(&sheet.sums.lock().expect(PANICKED));
                 add(vector, &sheet.vector.read().expect(PANICKED));
             }
-            if matches!(ask, Ask::Curvature { .. }) {
+            if matches!(ask, Ask::Curvature { .. } | Ask::Active { .. }) {
                 matrix.fill(0.0);
                 self.sheets.iter().for_each(|sheet| add(matrix, &sheet.matrix.read().expect(PANICKED)));
             }
-            *ask = batch.next(point, Found { loss, spread, vector, matrix });
+            *ask = batch.next(point, Found { sums, vector, matrix });
         });
     }
 
@@ -142,9 +159,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                 );
             }
         }
-        let mut totals = self.sheets[worker].totals.lock().expect(PANICKED);
-        (totals.loss, totals.spread) = (sum, spread);
-        drop(totals);
+        *self.sheets[worker].sums.lock().expect(PANICKED) = Sums { loss: sum, spread, ..Sums::default() };
         self.count(worker, lines);
     }
 

@@ -5,6 +5,7 @@ use crate::{
     config::{CellKind, DataMemory, ExchangeKind, L2, Layout, MergeKind, MethodKind, OrderKind, Setup},
     data::Shape,
     error::{Error, Result},
+    loss::Loss,
     method::newton,
 };
 
@@ -42,11 +43,13 @@ fn automatic(setup: &Setup, shape: &Shape) -> Choice {
         let why = "a step was set, and of the methods only hogwild has one".into();
         return Choice { method: MethodKind::Hogwild, why };
     }
-    if smooth && by_passes(setup, shape) {
-        let why = format!(
-            "n = {} and d = {}: a model of F with the curvature of some rows costs less than another pass over all",
-            shape.rows, shape.columns
-        );
+    if (smooth || newton::takes_hinge(problem)) && by_passes(setup, shape) {
+        let model = if smooth {
+            "a model of F with the curvature of some rows costs less than another pass over all"
+        } else {
+            "a model of the smoothed hinge loss, with the curvature of the rows near its kink, costs little beside a pass"
+        };
+        let why = format!("n = {} and d = {}: {model}", shape.rows, shape.columns);
         return Choice { method: MethodKind::Newton, why };
     }
     let (method, why) = match (strongly_convex, problem.intercept, smooth) {
@@ -123,7 +126,13 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
                 "Use --method auto, dual, bcd or hogwild.",
             ));
         }
-        MethodKind::Bcd | MethodKind::Newton if !problem.loss.curvature().is_finite() => {
+        MethodKind::Newton if problem.loss == Loss::Hinge && !newton::takes_hinge(problem) => {
+            return Err(Error::unmet(
+                "method newton minimises the hinge loss under λ₂ > 0 alone: without λ₁, bounds or an intercept",
+                "Use --loss squared-hinge, or --method dual or hogwild.",
+            ));
+        }
+        MethodKind::Bcd if !problem.loss.curvature().is_finite() => {
             return Err(Error::unmet(
                 format!("method {} needs a smooth loss, and {} is not", method.name(), problem.loss.name()),
                 "Use --loss squared-hinge, or --method dual or hogwild.",

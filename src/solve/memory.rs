@@ -6,6 +6,8 @@ use crate::{
     data::{Shape, Source},
     error::Result,
     layout::Slots,
+    loss::Loss,
+    method::batch::KEPT_BYTES,
     os::{capacity, memory::Home},
     placement::costs::{Cost, Costs, Room},
     shard::Deal,
@@ -128,7 +130,7 @@ impl Fit<'_> {
     }
 
     /// Sums over all coordinates, what is agreed of the worker's share of them, α of its rows for the methods that have
-    /// none, the curvature for `newton`, and its order: the buckets of its shard, 16 bytes each, twice and once more while it is made.
+    /// none, the curvature for `newton` and under the hinge loss what it keeps with its rows, and its order: the buckets of its shard, 16 bytes each, twice and once more while it is made.
     fn own_bytes(&self, rows: f64, shard: usize) -> f64 {
         let workers = self.plan.workers.len() as f64;
         let alpha = if self.form() == Form::Primal { rows } else { 0.0 };
@@ -139,6 +141,8 @@ impl Fit<'_> {
             OrderKind::Rows | OrderKind::Auto => 1.0,
         };
         let square = if self.choice.method == MethodKind::Newton { (self.width() as f64).powi(2) } else { 0.0 };
-        8.0 * (self.width() as f64 * (1.0 + 1.0 / workers) + square + alpha) + 48.0 * lines / bucket
+        let hinge = self.choice.method == MethodKind::Newton && self.setup.problem.loss == Loss::Hinge;
+        let kept = if hinge { KEPT_BYTES * rows } else { 0.0 };
+        8.0 * (self.width() as f64 * (1.0 + 1.0 / workers) + square + alpha) + kept + 48.0 * lines / bucket
     }
 }

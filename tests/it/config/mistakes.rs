@@ -137,6 +137,12 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("[method]\nkind = \"newton\"\n[parameters]\ncell = \"f32\"\n", "c.toml:4", &["rounds the point", "newton"]),
     ("[stop]\nevaluate_every = 0\n", "c.toml:2", &["from 1 to", "auto"]),
     (
+        "[method]\nkind = \"newton\"\n[problem]\nloss = \"hinge\"\nl1 = 0.1\n",
+        "c.toml:2",
+        &["kink", "no l1", "(c.toml:4)"],
+    ),
+    ("[method]\nkind = \"newton\"\n[problem]\nloss = \"hinge\"\nl2 = 0\n", "c.toml:2", &["kink", "l2 > 0"]),
+    (
         "[method]\nkind = \"hogwild\"\n[exchange]\nkind = \"sum\"\n",
         "c.toml:4",
         &["\"hogwild\" (c.toml:2)", "average"],
