@@ -22,7 +22,7 @@
 //! columns that add up to each other, else send x far along directions in which nothing is known (Levenberg 1944).
 //!
 //! **For the hinge loss**, which has no second derivative, the directions are those of a sequence of smoothed problems
-//! ([`multipliers`]).
+//! (module `multipliers` below).
 //!
 //! Shares x, which is written between passes only. Each worker has a d × d matrix; the direction is serial, O(d³) for
 //! a factorisation and O(d²) else.
