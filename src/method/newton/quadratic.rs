@@ -1,6 +1,6 @@
 //! The least point of gᵀδ + ½δᵀHδ + r(x + δ) for a small matrix H.
 
-use crate::prox::Prox;
+use crate::{prox::Prox, vectors::on_vectors};
 
 /// Sweeps of coordinate descent, at most.
 const SWEEPS: usize = 1000;
@@ -97,27 +97,78 @@ impl Factor {
     }
 }
 
-/// The lower triangle becomes its Cholesky factor; false where it has none.
+/// Rows that are worked on together: each row above is read once for all of them, and their sums do not wait for each
+/// other.
+const TOGETHER: usize = 4;
+
+/// The lower triangle becomes its Cholesky factor; false where it has none. Reads d³/(6 · 4) numbers of the rows above.
 fn cholesky(a: &mut [f64], d: usize) -> bool {
-    for j in 0..d {
-        let (above, row) = a.split_at_mut(j * d);
-        let row = &mut row[..d];
-        for k in 0..j {
-            let other = &above[k * d..k * d + k + 1];
-            row[k] = (row[k] - dot(&row[..k], &other[..k])) / other[k];
-        }
-        let rest = row[j] - dot(&row[..j], &row[..j]);
-        // Digits of a pivot that is this much smaller than what it was are rounding.
-        let real = rest > 1e-14 * row[j];
-        if !real {
-            return false;
-        }
-        row[j] = rest.sqrt();
+    on_vectors(
+        #[inline(always)]
+        |_| {
+            for first in (0..d).step_by(TOGETHER) {
+                let count = TOGETHER.min(d - first);
+                let (above, rows) = a.split_at_mut(first * d);
+                let rows = &mut rows[..count * d];
+                if count == TOGETHER {
+                    for k in 0..first {
+                        let other = &above[k * d..k * d + k + 1];
+                        let sums = dots(rows, d, &other[..k]);
+                        for (row, sum) in rows.chunks_exact_mut(d).zip(sums) {
+                            row[k] = (row[k] - sum) / other[k];
+                        }
+                    }
+                }
+                let known = if count == TOGETHER { first } else { 0 };
+                if !(0..count).all(|row| finish(above, rows, d, first, row, known)) {
+                    return false;
+                }
+            }
+            true
+        },
+    )
+}
+
+/// Row `first + row`, whose entries before `known` are known. The rows before it stand in `above`, and from `first` on in
+/// `rows`.
+#[inline(always)]
+fn finish(above: &[f64], rows: &mut [f64], d: usize, first: usize, row: usize, known: usize) -> bool {
+    let (before, rest) = rows.split_at_mut(row * d);
+    let (j, row) = (first + row, &mut rest[..d]);
+    for k in known..j {
+        let other = if k < first { &above[k * d..=k * d + k] } else { &before[(k - first) * d..=(k - first) * d + k] };
+        row[k] = (row[k] - dot(&row[..k], &other[..k])) / other[k];
     }
-    true
+    let rest = row[j] - dot(&row[..j], &row[..j]);
+    // Digits of a pivot that is this much smaller than what it was are rounding.
+    let real = rest > 1e-14 * row[j];
+    row[j] = rest.max(0.0).sqrt();
+    real
+}
+
+/// The inner products of `other` with the heads of `TOGETHER` rows of `d`.
+#[inline(always)]
+fn dots(rows: &[f64], d: usize, other: &[f64]) -> [f64; TOGETHER] {
+    let heads: [&[f64]; TOGETHER] = std::array::from_fn(|row| &rows[row * d..row * d + other.len()]);
+    let mut sums = [[0.0; 4]; TOGETHER];
+    let (chunks, rest) = other.as_chunks::<4>();
+    for (c, other) in chunks.iter().enumerate() {
+        for (sums, head) in sums.iter_mut().zip(heads) {
+            let head = &head[4 * c..4 * c + 4];
+            for lane in 0..4 {
+                sums[lane] += head[lane] * other[lane];
+            }
+        }
+    }
+    let start = 4 * chunks.len();
+    std::array::from_fn(|row| {
+        let tail = heads[row][start..].iter().zip(rest).map(|(a, b)| a * b).sum::<f64>();
+        sums[row].iter().sum::<f64>() + tail
+    })
 }
 
 /// Four sums side by side.
+#[inline(always)]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (a_chunks, a_rest) = a.as_chunks::<4>();
