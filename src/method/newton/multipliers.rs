@@ -206,7 +206,8 @@ impl Multipliers {
         if self.steps > 0 && -0.5 * descent <= PROMISE[usize::from(!far)] * self.outside() {
             return self.renew(x);
         }
-        if !(descent < 0.0) {
+        let down = descent < 0.0;
+        if !down {
             // Rounding is all that is left.
             return Ask::Done;
         }
