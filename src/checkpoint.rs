@@ -23,8 +23,10 @@ pub struct Checkpoint {
     pub epoch: u64,
     /// The step's first length, where a search found it.
     pub step_initial: Option<f64>,
-    /// σ′, as far as the run had to raise it.
+    /// σ′.
     pub damping: f64,
+    /// What σ′ is at least, as far as the run had to raise it.
+    pub damping_least: f64,
     /// The objective that must ascend (D for `dual`, −P for `bcd`) at the last sample.
     pub ascent: f64,
     /// The last sample.

@@ -45,6 +45,11 @@ impl Exchange {
         }
     }
 
+    /// Whether all replicas' changes are added, so that they may move too far together.
+    pub fn sums(&self) -> bool {
+        matches!(self.kind, ExchangeKind::Sum { .. })
+    }
+
     /// agreed ← what the rule makes of it and of the replicas, all on the same coordinates; `damping` is σ′.
     pub fn combine(&self, agreed: &mut [f64], replicas: &[Vec<f64>], damping: f64) {
         match self.kind {

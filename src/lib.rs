@@ -72,8 +72,9 @@
 //! * Rows are visited in shuffled buckets where they come from memory, and singly where they fit a cache: on the RCV1-like
 //!   set a pass over single rows costs 3.7 times one over buckets of 32, while on a9a, which is cached, buckets cost dual
 //!   ascent 3.4 times the epochs.
-//! * Replicas of `dual` and `bcd` are summed with CoCoA+'s σ′ = the number of replicas from the start; workers that share a
-//!   replica start at σ′ = 1, and double it when the objective that must ascend does not.
+//! * Replicas of `dual` and `bcd` are summed with CoCoA+'s σ′, which is not the bound K, the number of replicas, but what
+//!   their last changes δₖ would have needed, ‖Σ δₖ‖²/Σ ‖δₖ‖², and a quarter more. Workers that share a replica start at
+//!   σ′ = 1. Where the objective that must ascend does not, the least σ′ doubles.
 //! * A step of dual ascent on the logistic loss is one of Halley's from the old α where that is near, not the exact maximum: it
 //!   gains all but half a per cent, and does not make the write wait for an exponential ([`loss`]).
 //! * `newton` is L-BFGS around a Cholesky factor of the curvature of rows drawn by weight; where the penalty is not smooth it is

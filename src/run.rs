@@ -81,7 +81,6 @@ struct Ledger<'a> {
     updates_seen: u64,
     /// The last sample of an earlier process.
     last_before: Option<Sample>,
-    damping: f64,
     /// The dual objective, or minus the objective, of the last epoch.
     last_ascent: f64,
     /// Certificate's value at x = 0, for the prox-gradient.
@@ -116,13 +115,18 @@ pub struct Run<'a, D: Matrix, R, M: Method> {
     desk: Option<Mutex<Box<passes::Desk>>>,
     /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
     spread: Vec<CachePadded<SharedF64>>,
+    /// Squared length of what all replicas moved by together at that exchange, and the sum of it for each alone, in the
+    /// same ranges; times σ′².
+    overlap: Vec<CachePadded<[SharedF64; 2]>>,
     /// Each worker's private scalar.
     constants: Vec<CachePadded<SharedF64>>,
     /// φ′ of every margin, when going by columns.
     slopes: Pages<SharedF64>,
     /// Factors that make dual variables feasible: for the positive, for the negative, for all.
     balance: [SharedF64; 3],
+    /// σ′, and what it is at least: 1, until the objective that must ascend falls.
     pace_damping: CachePadded<SharedF64>,
+    damping_least: SharedF64,
     /// Seconds that each worker spent at the gate, the serial work of the last to arrive included.
     gate_seconds: Vec<CachePadded<SharedF64>>,
     halt: CachePadded<Flag>,
@@ -185,6 +189,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         };
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
         let damping = from.map_or(task.replicas.len() as f64, |from| from.damping);
+        let least = if task.exchange.sums() { 1.0 } else { damping };
         let margins = if task.form == Form::Columns { width } else { 0 };
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
         let mut run = Run {
@@ -201,11 +206,13 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 })
                 .collect(),
             spread: padded(),
+            overlap: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
             constants: (0..workers).map(|_| CachePadded::new(SharedF64::new(task.constant))).collect(),
             gate_seconds: padded(),
             slopes: Pages::placed(margins, &task.plan.site(&task.plan.in_runs())),
             balance: [SharedF64::new(1.0), SharedF64::new(1.0), SharedF64::new(1.0)],
             pace_damping: CachePadded::new(SharedF64::new(damping)),
+            damping_least: SharedF64::new(from.map_or(least, |from| from.damping_least)),
             halt: CachePadded::new(Flag::default()),
             clock: Stopwatch::start(),
             deadline: CachePadded::new(SharedF64::new(0.0)),
@@ -220,7 +227,6 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 updates_before: from.and_then(|from| from.last.as_ref()).map_or(0, |last| last.updates),
                 updates_seen: 0,
                 last_before: from.and_then(|from| from.last.clone()),
-                damping,
                 last_ascent: from.map_or(f64::NEG_INFINITY, |from| from.ascent),
                 norm_zero: 0.0,
                 objective_zero: task.objective_at_zero(),

@@ -3,11 +3,11 @@
 //! | part | bytes |
 //! |---|---|
 //! | magic `farrow checkpoint\n` | 18 |
-//! | version, 1 | 4 |
+//! | version, 2 | 4 |
 //! | identity: length, UTF-8 | 8 + length |
 //! | epoch | 8 |
 //! | first step: 0 or 1, value | 1 + 8 |
-//! | σ′, last ascent | 8 + 8 |
+//! | σ′, the least σ′, last ascent | 8 + 8 + 8 |
 //! | last sample: 0 or 1, ten fields, an optional one as 0 or 1 and its value | 1, or 1 + 83 |
 //! | parameters: length, values | 8 + 8 × length |
 //! | state: length, values | 8 + 8 × length |
@@ -19,7 +19,7 @@ use crc32fast::Hasher;
 use std::io::{self, Write};
 
 const MAGIC: &[u8] = b"farrow checkpoint\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Why a file is no checkpoint, and what to do.
 pub(super) struct Fault {
@@ -82,6 +82,7 @@ pub(super) fn write(out: &mut dyn Write, checkpoint: &Checkpoint) -> io::Result<
     summed.count(checkpoint.epoch)?;
     summed.maybe(checkpoint.step_initial)?;
     summed.real(checkpoint.damping)?;
+    summed.real(checkpoint.damping_least)?;
     summed.real(checkpoint.ascent)?;
     summed.bytes(&[u8::from(checkpoint.last.is_some())])?;
     if let Some(sample) = &checkpoint.last {
@@ -176,13 +177,14 @@ pub(super) fn read(bytes: &[u8]) -> Read<Checkpoint> {
     let identity = String::from_utf8_lossy(cursor.bytes(length)?).into_owned();
     let epoch = cursor.count()?;
     let step_initial = cursor.maybe()?;
-    let (damping, ascent) = (cursor.real()?, cursor.real()?);
+    let (damping, damping_least, ascent) = (cursor.real()?, cursor.real()?, cursor.real()?);
     let last = if cursor.flag()? { Some(cursor.sample()?) } else { None };
     Ok(Checkpoint {
         identity,
         epoch,
         step_initial,
         damping,
+        damping_least,
         ascent,
         last,
         parameters: cursor.reals()?,

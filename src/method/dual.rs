@@ -8,9 +8,10 @@
 //! adds wᵢΔαᵢ/(λ₂W) times the row: O(nnz) an update, shares u; α has one writer at a time.
 //!
 //! With several replicas a worker adds σ′ times its change to its own replica, and the exchange takes 1/σ′ of every
-//! replica's change: the local subproblem of CoCoA+. With σ′ = the number of replicas the dual cannot fall, and
-//! a run takes that. Workers that share a replica see each other's writes: there a run starts at σ′ = 1, and doubles it
-//! whenever the dual falls (see `run`).
+//! replica's change: the local subproblem of CoCoA+. The dual cannot fall where ‖Σ δₖ‖² ≤ σ′ Σ ‖δₖ‖² for the changes δₖ of the
+//! replicas, which holds at σ′ = the number of replicas; a run starts there, and then takes a quarter more than the ratio
+//! was at the last exchange. Workers that share a replica see each other's writes: there a run starts at σ′ = 1. Either
+//! doubles whenever the dual falls (see `run`).
 
 use super::{Method, Pace};
 use crate::{

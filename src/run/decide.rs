@@ -235,11 +235,13 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let slack = 1e-12 * sample.objective.abs();
         let largest = self.workers() as f64;
         let fell = ascent < ledger.last_ascent.max(-ledger.objective_zero) - slack;
-        let exhausted = ledger.damping >= largest;
+        let damping = self.pace_damping.read();
+        let exhausted = damping >= largest;
         if fell && !exhausted {
             let far = -ascent > 2.0 * ledger.objective_zero;
-            ledger.damping = if far { largest } else { (2.0 * ledger.damping).min(largest) };
-            self.pace_damping.put(ledger.damping);
+            let raised = if far { largest } else { (2.0 * damping).min(largest) };
+            self.pace_damping.put(raised);
+            self.damping_least.put(raised);
         }
         (ascent, fell && exhausted)
     }

@@ -3,6 +3,8 @@
 use super::{Crew, PANICKED, Run, share};
 use crate::{data::matrix::Matrix, method::Method, store::Replica, sync::Slot};
 
+/// How much larger than what was measured σ′ is, since the next window may be worse.
+const MARGIN: f64 = 1.25;
 /// Coordinates combined at a time: K + 1 blocks of them stay in L1 for K up to 7, in L2 beyond.
 const BLOCK: usize = 512;
 
@@ -10,7 +12,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     /// All replicas and all private scalars become what is agreed.
     pub(super) fn exchange(&self, crew: &Crew<'_>) {
         crew.phase(|worker| self.publish(worker), || ());
-        crew.phase(|worker| self.combine(worker), || ());
+        crew.phase(|worker| self.combine(worker), || self.pace_by_overlap());
         crew.phase(
             |worker| {
                 self.adopt(worker);
@@ -64,18 +66,38 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let mut agreed = self.agreed[worker].write().expect(PANICKED);
         let damping = self.pace_damping.read();
         let mut blocks: Vec<Vec<f64>> = self.task.replicas.iter().map(|_| Vec::with_capacity(BLOCK)).collect();
-        let mut spread = 0.0;
+        let (mut spread, mut start) = (0.0, Vec::with_capacity(BLOCK));
+        let mut overlap = [0.0; 2];
         for (k, agreed) in agreed.chunks_mut(BLOCK).enumerate() {
             for (block, replica) in blocks.iter_mut().zip(self.task.replicas) {
                 block.resize(agreed.len(), 0.0);
                 replica.read(range.start + k * BLOCK, block);
             }
+            start.clear();
+            start.extend_from_slice(agreed);
             self.task.exchange.combine(agreed, &blocks, damping);
-            let distance =
-                |block: &Vec<f64>| block.iter().zip(&*agreed).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-            spread += blocks.iter().map(distance).sum::<f64>();
+            overlap[0] += damping * damping * distance2(agreed, &start);
+            overlap[1] += blocks.iter().map(|block| distance2(block, &start)).sum::<f64>();
+            spread += blocks.iter().map(|block| distance2(block, agreed)).sum::<f64>();
         }
         self.spread[worker].put(spread);
+        self.overlap[worker].iter().zip(overlap).for_each(|(cell, sum)| cell.put(sum));
+    }
+
+    /// Takes for the next window the σ′ that the last one would have needed, and a margin: where the replicas' changes δₖ
+    /// add up to ‖Σ δₖ‖² ≤ σ′ Σ ‖δₖ‖² the objective that must ascend cannot fall. For K replicas the right side's factor
+    /// is K at most, which only replicas that move alike need.
+    fn pace_by_overlap(&self) {
+        if !self.task.exchange.sums() {
+            return;
+        }
+        let sum = |which: usize| self.overlap.iter().map(|cell| cell[which].read()).sum::<f64>();
+        let (together, apart) = (sum(0), sum(1));
+        if apart > 0.0 && together.is_finite() {
+            let least = self.damping_least.read();
+            let most = least.max(self.task.replicas.len() as f64);
+            self.pace_damping.put((MARGIN * together / apart).clamp(least, most));
+        }
     }
 
     /// Copies what is agreed to the worker's replica: all of it for a core's replica, else the ranges that fall to the
@@ -96,4 +118,8 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let sum: f64 = self.spread.iter().map(|spread| spread.read()).sum();
         (replicas > 1).then(|| (sum / replicas as f64).sqrt())
     }
+}
+
+fn distance2(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }

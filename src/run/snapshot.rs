@@ -86,6 +86,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             parameters,
             state: if self.task.form == Form::Primal { Vec::new() } else { self.state() },
             damping: self.pace_damping.read(),
+            damping_least: self.damping_least.read(),
             ascent,
             epoch,
             step_initial: self.task.step.map(|step| step.initial),

@@ -21,6 +21,7 @@ fn sample() -> Sample {
 fn checkpoint() -> Checkpoint {
     Checkpoint {
         damping: 2.0,
+        damping_least: 1.0,
         ascent: -0.25,
         identity: "a9a 32561 × 123, logistic, dual — λ₂ = 1/n".into(),
         parameters: vec![0.1, -0.0, f64::MIN_POSITIVE / 2.0],
@@ -73,9 +74,9 @@ fn every_flipped_byte_and_every_cut_of_a_checkpoint_is_found() {
 fn what_is_no_checkpoint_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let (path, mut bytes) = saved(folder.path());
-    bytes[18] = 2;
+    bytes[18] = 9;
     fs::write(&path, &bytes).unwrap();
-    assert!(Checkpoint::load(&path).unwrap_err().to_string().contains("version 2"));
+    assert!(Checkpoint::load(&path).unwrap_err().to_string().contains("version 9"));
     fs::write(&path, "farrow model 1\n").unwrap();
     let error = Checkpoint::load(&path).unwrap_err().to_string();
     assert!(error.contains("not a checkpoint") && error.contains("--warm-start"), "{error}");
