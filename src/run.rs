@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     method::{Method, Pace},
     objective::certificate::Totals,
-    order::{Bucket, Order},
+    order::Order,
     os::{
         clock::Stopwatch,
         memory::{Apart, Pages},
@@ -36,6 +36,7 @@ mod residency;
 mod snapshot;
 mod task;
 pub mod threads;
+mod windows;
 
 use crew::Crew;
 pub use task::{Facts, Form, Limits, Task};
@@ -79,6 +80,8 @@ struct Ledger<'a> {
     updates_before: u64,
     /// Updates of this process at the last sample.
     updates_seen: u64,
+    /// Updates of this process when the last epoch was over.
+    updates_solved: u64,
     /// The last sample of an earlier process.
     last_before: Option<Sample>,
     /// The dual objective, or minus the objective, of the last epoch.
@@ -107,7 +110,10 @@ enum Verdict {
 /// A run in progress.
 pub struct Run<'a, D: Matrix, R, M: Method> {
     task: Task<'a, D, R, M>,
-    windows: usize,
+    /// Windows of an epoch that visits every line.
+    windows_most: usize,
+    /// Lines visited in the last epoch, over all.
+    visited: CachePadded<SharedF64>,
     seats: Vec<CachePadded<Chair<'a, D, M::Local>>>,
     sheets: Vec<evaluate::Sheet>,
     agreed: Vec<RwLock<Pages<f64>>>,
@@ -193,7 +199,8 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         let margins = if task.form == Form::Columns { width } else { 0 };
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
         let mut run = Run {
-            windows,
+            windows_most: windows,
+            visited: CachePadded::new(SharedF64::new(1.0)),
             seats: (0..workers).map(|_| CachePadded::new(Mutex::new(None))).collect(),
             sheets: Vec::new(),
             desk: task.method.batch().map(|batch| Mutex::new(Box::new(passes::Desk::new(batch, width)))),
@@ -226,6 +233,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 evaluate_after: 0,
                 updates_before: from.and_then(|from| from.last.as_ref()).map_or(0, |last| last.updates),
                 updates_seen: 0,
+                updates_solved: 0,
                 last_before: from.and_then(|from| from.last.clone()),
                 last_ascent: from.map_or(f64::NEG_INFINITY, |from| from.ascent),
                 norm_zero: 0.0,
@@ -309,7 +317,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
             if self.desk.is_some() {
                 self.passes(crew);
             } else {
-                self.windows(crew, |index| window(self, epoch, index));
+                self.visit(crew, |index| window(self, epoch, index));
             }
             self.share_constants(crew);
             crew.phase(|worker| self.project(worker), || self.solved());
@@ -328,27 +336,6 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 crew.phase(|_| (), || self.decide(true));
             }
             crew.phase(|_| (), || ());
-        }
-    }
-
-    /// An epoch's updates, and the exchanges between them.
-    fn windows(&self, crew: &Crew<'_>, window: impl Fn(usize)) {
-        for index in 0..self.windows {
-            window(index);
-            if self.task.replicas.len() > 1 {
-                self.exchange(crew);
-            }
-        }
-    }
-
-    /// γ and σ′ after `done` of `of` buckets of epoch `epoch`.
-    fn pace(&self, epoch: u64, done: usize, of: usize) -> Pace {
-        let at = epoch as f64 + done as f64 / of.max(1) as f64;
-        let damping = self.pace_damping.read();
-        Pace {
-            step: self.task.step.map_or(0.0, |step| step.length(at)),
-            damping,
-            amplify: if self.task.replicas.len() > 1 { damping } else { 1.0 },
         }
     }
 
@@ -434,12 +421,6 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         let of =
             |seat: &Chair<'_, D, M::Local>| seat.lock().expect(PANICKED).as_ref().map_or(0, |s| s.hands.updates);
         self.seats.iter().map(|seat| of(seat)).sum()
-    }
-
-    /// Buckets `index` of the run's windows within `buckets`.
-    fn window_of<'b>(&self, buckets: &'b [Bucket], index: usize) -> (usize, &'b [Bucket]) {
-        let range = share(buckets.len(), index, self.windows);
-        (range.start, &buckets[range])
     }
 }
 

@@ -56,6 +56,9 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     pub(super) fn solved(&self) {
         let mut ledger = self.ledger.lock().expect(PANICKED);
         ledger.seconds_solve += ledger.since.lap();
+        let updates = self.updates();
+        self.visited.put((updates - ledger.updates_solved) as f64 / self.task.shards.lines().max(1) as f64);
+        ledger.updates_solved = updates;
         let limits = &self.task.limits;
         let ends = ledger.epochs_done + 1 >= limits.epochs
             || limits.seconds.is_some_and(|limit| ledger.seconds_solve + ledger.seconds_evaluate >= limit)

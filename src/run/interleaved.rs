@@ -44,7 +44,7 @@ struct Cursor<P> {
 impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     /// Window `index` of all workers.
     fn interleave(&self, epoch: u64, index: usize) {
-        let turn = epoch.wrapping_mul(self.windows as u64).wrapping_add(index as u64);
+        let turn = epoch.wrapping_mul(self.windows_most as u64).wrapping_add(index as u64);
         let mut random =
             Xoshiro256PlusPlus::seed_from_u64(!self.task.seed ^ turn.wrapping_mul(0xD1B5_4A32_D192_ED03));
         let mut active: Vec<_> = (0..self.workers()).map(|worker| self.cursor(worker, epoch, index)).collect();
@@ -69,7 +69,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                 active.swap_remove(drawn);
             }
         }
-        if index + 1 == self.windows {
+        if index + 1 == self.windows() {
             (0..self.workers()).for_each(|worker| self.flush(worker, epoch));
         }
     }

@@ -62,7 +62,10 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let replica = &task.replicas[task.plan.workers[worker].replica];
         let mut open = replica.open();
         let x = replica.view(&mut open);
-        let mut ahead = window.iter().flat_map(|bucket| bucket.range().map(|i| (bucket.part, i))).skip(AHEAD);
+        // Of the lines that do not rest: those that do are over before memory could answer.
+        let wakes = |&(part, i): &(u32, usize)| !parts[part as usize].rests.get(i).is_some_and(Rest::rests);
+        let lines = window.iter().flat_map(|bucket| bucket.range().map(|i| (bucket.part, i)));
+        let mut ahead = lines.filter(wakes).skip(AHEAD);
         let (mut pace, mut since) = (self.pace(epoch, skipped, buckets.len()), PACED);
         let lead = window.first().map_or(1, |bucket| LEAD.div_ceil(bucket.lines.max(1)) as usize);
         markers::start();
@@ -85,16 +88,13 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                     let (f, state) = (part.glm(marks, &frame), &part.state[..]);
                     let mut passed = 0;
                     for i in bucket.range() {
-                        if let Some((part, line)) = ahead.next() {
-                            let part = parts[part as usize];
-                            if !part.rests.get(line).is_some_and(Rest::rests) {
-                                part.matrix.prefetch(line);
-                            }
-                        }
                         let rest = part.rests.get(i);
                         if rest.is_some_and(Rest::passes) {
                             passed += 1;
                             continue;
+                        }
+                        if let Some((part, line)) = ahead.next() {
+                            parts[part as usize].matrix.prefetch(line);
                         }
                         let held = x.hold(f.line(i));
                         let pending = method.read(&f, state, &x, i, &pace, &mut hands.local);
@@ -112,7 +112,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                 }
             },
         );
-        if index + 1 == self.windows {
+        if index + 1 == self.windows() {
             let pace = self.pace(epoch, buckets.len().saturating_sub(1), buckets.len());
             self.settle(&method, &x, hands, &pace, true);
         }

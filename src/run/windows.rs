@@ -1,0 +1,44 @@
+//! An epoch in windows, between which replicas are drawn together.
+
+use super::{Crew, Run, share};
+use crate::{
+    data::matrix::Matrix,
+    method::{Method, Pace},
+    order::Bucket,
+    store::Replica,
+    sync::Slot,
+};
+
+impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+    /// Windows of this epoch. Where many lines rest the updates are few, and so are the exchanges that are due.
+    pub(super) fn windows(&self) -> usize {
+        ((self.windows_most as f64 * self.visited.read()).ceil() as usize).clamp(1, self.windows_most)
+    }
+
+    /// An epoch's updates, and the exchanges between them.
+    pub(super) fn visit(&self, crew: &Crew<'_>, window: impl Fn(usize)) {
+        for index in 0..self.windows() {
+            window(index);
+            if self.task.replicas.len() > 1 {
+                self.exchange(crew);
+            }
+        }
+    }
+
+    /// γ and σ′ after `done` of `of` buckets of epoch `epoch`.
+    pub(super) fn pace(&self, epoch: u64, done: usize, of: usize) -> Pace {
+        let at = epoch as f64 + done as f64 / of.max(1) as f64;
+        let damping = self.pace_damping.read();
+        Pace {
+            step: self.task.step.map_or(0.0, |step| step.length(at)),
+            damping,
+            amplify: if self.task.replicas.len() > 1 { damping } else { 1.0 },
+        }
+    }
+
+    /// Buckets `index` of the run's windows within `buckets`.
+    pub(super) fn window_of<'b>(&self, buckets: &'b [Bucket], index: usize) -> (usize, &'b [Bucket]) {
+        let range = share(buckets.len(), index, self.windows());
+        (range.start, &buckets[range])
+    }
+}
