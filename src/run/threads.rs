@@ -10,20 +10,13 @@ use crate::{
     os::markers,
     placement::team,
     store::{Replica, View},
-    sync::{Gate, Rest},
+    sync::Gate,
     trace::Observer,
     vectors::on_vectors,
 };
+use due::{Due, Line};
 
-/// How many lines ahead a line is asked of the cache: a line takes 30 to 200 ns, memory about 100.
-const AHEAD: usize = 4;
-
-/// How many lines ahead, at least, the cache is asked for what belongs to a line beside its entries, among it where those
-/// are, without which they could not be asked for. By buckets, so that a line of the cache is asked for once.
-const LEAD: u32 = 8;
-
-/// Lines after which a worker looks up the step and whether to stop.
-const PACED: u32 = 32;
+mod due;
 
 /// Runs `task` on one thread a worker.
 ///
@@ -62,52 +55,40 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let replica = &task.replicas[task.plan.workers[worker].replica];
         let mut open = replica.open();
         let x = replica.view(&mut open);
-        // Of the lines that do not rest: those that do are over before memory could answer.
-        let wakes = |&(part, i): &(u32, usize)| !parts[part as usize].rests.get(i).is_some_and(Rest::rests);
-        let lines = window.iter().flat_map(|bucket| bucket.range().map(|i| (bucket.part, i)));
-        let mut ahead = lines.filter(wakes).skip(AHEAD);
-        let (mut pace, mut since) = (self.pace(epoch, skipped, buckets.len()), PACED);
-        let lead = window.first().map_or(1, |bucket| LEAD.div_ceil(bucket.lines.max(1)) as usize);
+        let (mut due, mut visited) = (Due::new(parts, window), 0);
+        let (mut here, mut of) = (0, parts[0]);
+        let mut f = of.glm(marks, &frame);
         markers::start();
         on_vectors(
             #[inline(always)]
             |_| {
-                for (k, bucket) in window.iter().enumerate() {
-                    if let Some(bucket) = window.get(k + lead) {
-                        parts[bucket.part as usize].prefetch(bucket.range());
+                loop {
+                    let pace = self.pace(epoch, skipped + due.bucket(), buckets.len());
+                    let (looked, count) = due.look(visited);
+                    if looked + count == 0 || self.poll() {
+                        break;
                     }
-                    if since >= PACED {
-                        since = 0;
-                        if self.poll() {
-                            break;
+                    for k in 0..count {
+                        let Line { part, line: i } = due.line(k);
+                        if part != here {
+                            here = part;
+                            of = parts[part as usize];
+                            f = of.glm(marks, &frame);
                         }
-                        pace = self.pace(epoch, skipped + k, buckets.len());
-                    }
-                    since += bucket.lines;
-                    let part = parts[bucket.part as usize];
-                    let (f, state) = (part.glm(marks, &frame), &part.state[..]);
-                    let mut passed = 0;
-                    for i in bucket.range() {
-                        let rest = part.rests.get(i);
-                        if rest.is_some_and(Rest::passes) {
-                            passed += 1;
-                            continue;
-                        }
-                        if let Some((part, line)) = ahead.next() {
-                            parts[part as usize].matrix.prefetch(line);
-                        }
+                        let state = &of.state[..];
                         let held = x.hold(f.line(i));
                         let pending = method.read(&f, state, &x, i, &pace, &mut hands.local);
                         method.write(&f, state, &x, i, pending, &mut hands.local);
-                        if let Some(rest) = rest {
+                        if let Some(rest) = of.rests.get(i) {
                             rest.visited(M::moves(&pending));
                         }
                         if let Some(held) = held {
                             hands.stripes_waited += u64::from(held.waits());
                         }
                     }
-                    hands.updates += u64::from(bucket.lines - passed);
-                    hands.unsettled += u64::from(bucket.lines);
+                    visited = count;
+                    hands.updates += count as u64;
+                    hands.unsettled += looked as u64;
                     self.settle(&method, &x, hands, &pace, false);
                 }
             },
