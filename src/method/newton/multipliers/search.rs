@@ -59,7 +59,8 @@ impl Search {
             (self.high, self.f_high) = (self.t, f);
         }
         let width = self.high - self.low;
-        if self.trials >= TRIALS || (self.low > 0.0 && width <= NARROW * self.high) {
+        let narrow = self.low > 0.0 && self.high.is_finite() && width <= NARROW * self.high;
+        if self.trials >= TRIALS || narrow {
             self.t = self.low;
             return None;
         }
