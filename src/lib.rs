@@ -50,7 +50,8 @@
 //! 1. Nothing on the left of the flow imports from its right.
 //! 2. No module reads the environment, the clock or `/sys` except `main`/`cli`, [`os`] and [`topology`]. (`solve` and
 //!    `run` hold stopwatches of [`os::clock`].)
-//! 3. Below [`solve`] nothing matches on how methods, stores and runners were chosen; above it nothing is generic over an
+//! 3. What is compiled for each method and store is the update and its seat, [`run::engine`]; the rest of a run is compiled
+//!    once for each form of data. Below [`solve`] nothing matches on how methods, stores and runners were chosen; above it nothing is generic over an
 //!    axis.
 //! 4. Nobody but a store's view writes a parameter; an exchange asks the store to. Nobody but [`sync`] names an atomic.
 //!    `unsafe` stands below [`os`] and in `kernel.rs` files, whose head gives the reason and whose plain twin a test

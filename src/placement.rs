@@ -153,6 +153,16 @@ pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
 }
 
 impl Plan {
+    /// A worker's place among those that write its replica, and their number.
+    pub fn rank_in_replica(&self, worker: usize) -> (usize, usize) {
+        rank_in(&self.replicas[self.workers[worker].replica].workers, worker)
+    }
+
+    /// A worker's place among those that share its rows, and their number.
+    pub fn rank_in_shard(&self, worker: usize) -> (usize, usize) {
+        rank_in(&self.shards[self.workers[worker].shard].workers, worker)
+    }
+
     /// How an array that is to lie at `home` asks for its memory.
     pub fn site(&self, home: &Home) -> Site {
         Site { home: home.clone(), huge_pages: self.huge_pages }
@@ -215,4 +225,9 @@ fn bound_to(topology: &Topology, pin: Pin, place: usize) -> Vec<u32> {
     };
     cpus.sort_unstable();
     cpus
+}
+
+fn rank_in(workers: &[usize], worker: usize) -> (usize, usize) {
+    let rank = workers.iter().position(|&other| other == worker).expect("a plan lists its workers");
+    (rank, workers.len())
 }

@@ -8,16 +8,9 @@
 use crate::{
     data::matrix::Matrix,
     error::{Error, Result},
-    method::{Method, Pace},
     objective::certificate::Totals,
-    order::Order,
-    os::{
-        clock::Stopwatch,
-        memory::{Apart, Pages},
-    },
+    os::{clock::Stopwatch, memory::Pages},
     placement::{actual::Actual, share},
-    shard::Part,
-    store::{Replica, View},
     sync::{Flag, SharedF64, Slot},
     trace::{CertificateKind, Observer, Sample, StopReason},
 };
@@ -26,6 +19,7 @@ use std::sync::{Mutex, RwLock};
 
 mod crew;
 mod decide;
+pub mod engine;
 mod evaluate;
 mod exchanging;
 pub mod interleaved;
@@ -39,31 +33,8 @@ pub mod threads;
 mod windows;
 
 use crew::Crew;
+use engine::Engine;
 pub use task::{Facts, Form, Limits, Task};
-
-/// One worker, in pages of its own on its node.
-struct Seat<'a, D, L> {
-    order: Order,
-    hands: Hands<L>,
-    /// All parts: which of them are its shard's, the order knows.
-    parts: Pages<&'a Part<D>>,
-}
-
-/// Where a seat stands; empty until its worker sits down.
-type Chair<'a, D, L> = Mutex<Option<Apart<Seat<'a, D, L>>>>;
-
-/// What a worker changes as it goes.
-struct Hands<L> {
-    local: L,
-    /// Updates since this run began.
-    updates: u64,
-    /// Stripes that another worker held, under a locked merge.
-    stripes_waited: u64,
-    /// Updates since the last sweep.
-    unsettled: u64,
-    /// Place among the workers of its replica, and their number.
-    rank: (usize, usize),
-}
 
 /// What decides at an epoch's end, touched by one thread at a time.
 struct Ledger<'a> {
@@ -108,13 +79,13 @@ enum Verdict {
 }
 
 /// A run in progress.
-pub struct Run<'a, D: Matrix, R, M: Method> {
-    task: Task<'a, D, R, M>,
+pub struct Run<'a, D: Matrix> {
+    task: Task<'a, D>,
+    engine: &'a dyn Engine<D>,
     /// Windows of an epoch that visits every line.
     windows_most: usize,
     /// Lines visited in the last epoch, over all.
     visited: CachePadded<SharedF64>,
-    seats: Vec<CachePadded<Chair<'a, D, M::Local>>>,
     sheets: Vec<evaluate::Sheet>,
     agreed: Vec<RwLock<Pages<f64>>>,
     /// For the methods that ask for whole passes.
@@ -174,10 +145,11 @@ pub struct Waits {
     pub stripes: u64,
 }
 
-impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
+impl<'a, D: Matrix> Run<'a, D> {
     /// A run that starts where `from` was, or at zero. The parameters themselves are put by the caller.
     pub fn new(
-        task: Task<'a, D, R, M>,
+        task: Task<'a, D>,
+        engine: &'a dyn Engine<D>,
         from: Option<&crate::checkpoint::Checkpoint>,
         observer: &'a mut dyn Observer,
     ) -> Self {
@@ -186,7 +158,8 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         let lines = task.shards.lines();
         let row_nonzeros = task.shards.nonzeros() as f64 / lines.max(1) as f64;
         let each = (lines as f64 / workers as f64).ceil();
-        let windows = match task.replicas.len() {
+        let replicas = task.plan.replicas.len();
+        let windows = match replicas {
             1 => 1,
             _ => task
                 .exchange
@@ -194,16 +167,15 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 .map_or(1, |every| (each / every as f64).ceil().max(1.0) as usize),
         };
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
-        let damping = from.map_or(task.replicas.len() as f64, |from| from.damping);
+        let damping = from.map_or(replicas as f64, |from| from.damping);
         let least = if task.exchange.sums() { 1.0 } else { damping };
         let margins = if task.form == Form::Columns { width } else { 0 };
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
         let mut run = Run {
             windows_most: windows,
             visited: CachePadded::new(SharedF64::new(1.0)),
-            seats: (0..workers).map(|_| CachePadded::new(Mutex::new(None))).collect(),
             sheets: Vec::new(),
-            desk: task.method.batch().map(|batch| Mutex::new(Box::new(passes::Desk::new(batch, width)))),
+            desk: engine.batch().map(|batch| Mutex::new(Box::new(passes::Desk::new(batch, width)))),
             agreed: (0..workers)
                 .map(|worker| {
                     RwLock::new(Pages::placed(
@@ -245,6 +217,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
                 warnings: Vec::new(),
             }),
             task,
+            engine,
         };
         run.sheets = (0..workers).map(|worker| run.sheet(worker)).collect();
         run
@@ -260,37 +233,20 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
     }
 
     fn workers(&self) -> usize {
-        self.seats.len()
+        self.task.plan.workers.len()
+    }
+
+    fn replicas(&self) -> usize {
+        self.task.plan.replicas.len()
+    }
+
+    fn replica_of(&self, worker: usize) -> usize {
+        self.task.plan.workers[worker].replica
     }
 
     /// Builds worker `worker`'s state, on the thread that runs it.
     fn sit(&self, worker: usize) {
-        let task = &self.task;
-        let place = &task.plan.workers[worker];
-        let rank_in = |workers: &[usize]| {
-            let rank = workers.iter().position(|&other| other == worker).expect("a plan lists its workers");
-            (rank, workers.len())
-        };
-        let shard = &task.plan.shards[place.shard].workers;
-        let copy = (task.plan.copy_of(place.shard), task.plan.copies());
-        let parts: Vec<_> = shard.iter().map(|&part| (part, task.shards.parts[part].matrix.rows())).collect();
-        let mut local = M::Local::default();
-        if let Some(private) = M::private(&mut local) {
-            *private = self.constants[worker].read();
-        }
-        let site = task.plan.site_of_worker(worker);
-        let seat = Seat {
-            order: Order::new(task.order, &parts, rank_in(shard), task.seed, copy, &site),
-            parts: Pages::filled(task.shards.parts.len(), &site, |part| &*task.shards.parts[part]),
-            hands: Hands {
-                local,
-                updates: 0,
-                stripes_waited: 0,
-                unsettled: 0,
-                rank: rank_in(&task.plan.replicas[place.replica].workers),
-            },
-        };
-        *self.seats[worker].lock().expect(PANICKED) = Some(Apart::new(seat, &site));
+        self.engine.sit(&self.task, worker, self.constants[worker].read());
         self.sheets[worker].populate();
         let agreed = self.agreed[worker].read().expect(PANICKED);
         // Where pages cannot be taken now, the first write does it.
@@ -339,20 +295,6 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         }
     }
 
-    /// Sweeps the worker's slice of its replica if that is due, or if `flush`.
-    #[inline]
-    fn settle<V: View>(&self, method: &M, x: &V, hands: &mut Hands<M::Local>, pace: &Pace, flush: bool) {
-        let Some(every) = method.settle_every() else {
-            return;
-        };
-        let (rank, workers) = hands.rank;
-        let updates = hands.unsettled * workers as u64;
-        if updates >= every || (flush && updates > 0) {
-            method.settle(x, share(x.len(), rank, workers), updates, pace);
-            hands.unsettled = 0;
-        }
-    }
-
     /// Puts the worker's slice of its replica into the set that x must lie in: additions of others since the last sweep
     /// may have left it.
     fn project(&self, worker: usize) {
@@ -360,12 +302,8 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
         if self.task.form != Form::Primal || (prox.lo == f64::NEG_INFINITY && prox.hi == f64::INFINITY) {
             return;
         }
-        let seat = self.seats[worker].lock().expect(PANICKED);
-        let (rank, workers) = seat.as_ref().expect("seated before the first epoch").hands.rank;
-        let replica = &self.task.replicas[self.task.plan.workers[worker].replica];
-        let mut open = replica.open();
-        let x = replica.view(&mut open);
-        x.map(share(x.len(), rank, workers), |_, value| value.clamp(prox.lo, prox.hi));
+        let (rank, workers) = self.task.plan.rank_in_replica(worker);
+        self.engine.clamp(self.replica_of(worker), share(self.task.width(), rank, workers), prox.lo, prox.hi);
     }
 
     /// Whether the run must end within this epoch.
@@ -406,21 +344,16 @@ impl<'a, D: Matrix, R: Replica, M: Method> Run<'a, D, R, M> {
     }
 
     fn waits(&self) -> Vec<Waits> {
-        let of = |worker: usize| {
-            let seat = self.seats[worker].lock().expect(PANICKED);
-            Waits {
-                gate_seconds: self.gate_seconds[worker].read(),
-                stripes: seat.as_ref().map_or(0, |seat| seat.hands.stripes_waited),
-            }
+        let of = |worker: usize| Waits {
+            gate_seconds: self.gate_seconds[worker].read(),
+            stripes: self.engine.stripes_waited(worker),
         };
         (0..self.workers()).map(of).collect()
     }
 
     /// Updates of this process, all workers.
     fn updates(&self) -> u64 {
-        let of =
-            |seat: &Chair<'_, D, M::Local>| seat.lock().expect(PANICKED).as_ref().map_or(0, |s| s.hands.updates);
-        self.seats.iter().map(|seat| of(seat)).sum()
+        (0..self.workers()).map(|worker| self.engine.updates(worker)).sum()
     }
 }
 

@@ -15,7 +15,11 @@ use crate::{
     objective::{Frame, certificate},
     os::clock::Stopwatch,
     placement::{Label, Plan, actual::Actual, team::Standing},
-    run::{Ended, Facts, Form, Limits, Task, Waits, interleaved, threads},
+    run::{
+        Ended, Facts, Form, Limits, Task, Waits,
+        engine::{Engine, Team},
+        interleaved, threads,
+    },
     store::{Plain, Replica, Shared},
     sync::{Locked, Lossless, Lossy, SharedF32, SharedF64},
     trace::{CertificateKind, Observer, Sample, StopReason},
@@ -216,26 +220,37 @@ impl Fit<'_> {
         placed: Placed<'_, D>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
-        let form = self.form();
-        let frame = &placed.frame;
-        let width = if form == Form::Columns { frame.rows } else { frame.slots.width() };
-        let mut clock = Stopwatch::start();
+        let width = match self.form() {
+            Form::Columns => placed.frame.rows,
+            Form::Primal | Form::Dual => placed.frame.slots.width(),
+        };
+        let clock = Stopwatch::start();
         let replicas = self.replicas::<R>(width);
-        let seconds_place = placed.seconds + clock.lap();
-        let step = self.step(&placed);
+        let team = Team::new(self.plan, &placed.shards, method, replicas);
+        self.go(&team, &placed, placed.seconds + clock.seconds(), observer)
+    }
+
+    fn go<D: Matrix>(
+        &self,
+        engine: &dyn Engine<D>,
+        placed: &Placed<'_, D>,
+        seconds_place: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let form = self.form();
+        let mut clock = Stopwatch::start();
+        let step = self.step(placed);
         let seconds_search = clock.lap();
-        let (from, constant) = self.begin(&placed, &replicas, form)?;
+        let (from, constant) = self.begin(placed, engine, form)?;
         let interrupted = placed.start.interrupted.unwrap_or(&|| false);
         let exchange = self.exchange();
         let task = Task {
             shards: &placed.shards,
             frame: &placed.frame,
-            replicas: &replicas,
-            method,
             form,
             plan: self.plan,
             standings: &placed.standings,
-            facts: self.facts(&placed),
+            facts: self.facts(placed),
             order: self.order(),
             exchange: Exchange::new(exchange),
             step,
@@ -251,8 +266,8 @@ impl Fit<'_> {
         };
         let certificate = task.certificate;
         let ended = match self.setup.runner {
-            Runner::Threads => threads::run(task, from, observer)?,
-            Runner::Interleaved => interleaved::run(task, from, observer)?,
+            Runner::Threads => threads::run(task, engine, from, observer)?,
+            Runner::Interleaved => interleaved::run(task, engine, from, observer)?,
         };
         let seconds = Seconds {
             load: 0.0,

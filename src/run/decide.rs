@@ -3,9 +3,7 @@
 use super::{Form, Ledger, PANICKED, Run, Verdict, snapshot::At, task::Facts};
 use crate::{
     data::matrix::Matrix,
-    method::Method,
     os::clock::Stopwatch,
-    store::Replica,
     sync::Slot,
     trace::{Begun, CertificateKind, Continue, Sample, StopReason},
 };
@@ -17,7 +15,7 @@ const AHEAD: f64 = 10.0;
 /// The part of the target by which rounding may make a gap wrong that is taken as it is.
 const ROUNDING: f64 = 0.01;
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     /// All stand where they will run: tells the observer. Then the line is clear.
     pub(super) fn start(&self) {
         let facts = &self.task.facts;

@@ -8,16 +8,14 @@
 use super::{Crew, Form, PANICKED, Run, passes::Kept, share};
 use crate::{
     data::matrix::{Matrix, Row},
-    method::{Method, batch::Sums},
+    method::batch::Sums,
     objective::{
         Glm, Linear,
         certificate::{Totals, scales},
     },
     os::memory::{Pages, Residency, Site},
-    store::{Replica, View},
     sync::Slot,
     trace::CertificateKind,
-    vectors::on_vectors,
 };
 use std::{
     ops::Range,
@@ -74,7 +72,7 @@ impl Sheet {
     }
 }
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     /// Judges the present point into `ledger.totals`. With the store exact, `agreed` holds what it should be.
     pub(super) fn evaluate(&self, crew: &Crew<'_>) {
         self.judge(crew, 1.0);
@@ -146,7 +144,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             // Rebuilt a moment ago, in full precision; the store may be of 4 bytes.
             margins.copy_from_slice(&self.agreed[worker].read().expect(PANICKED));
         } else {
-            self.task.replicas[self.task.plan.workers[worker].replica].read(range.start, &mut margins);
+            self.engine.read(self.replica_of(worker), range.start, &mut margins);
         }
         let mut alpha = [0.0; PIECE];
         for (piece, z) in pieces(range).zip(margins.chunks(PIECE)) {
@@ -159,7 +157,6 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
 
     fn margins_by_rows(&self, worker: usize, totals: &mut Totals) {
         let task = &self.task;
-        let replica = &task.replicas[task.plan.workers[worker].replica];
         let (constant, keep) = (self.constant(), self.keeps_alpha());
         let mut alphas = self.sheets[worker].alpha.lock().expect(PANICKED);
         let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
@@ -169,23 +166,17 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let mut kept = alphas.iter_mut();
         let duals = self.sheets[worker].kept.lock().expect(PANICKED);
         let mut duals = self.keeps_rows().then(|| duals.duals().iter());
-        let mut open = replica.open();
-        let x = replica.view(&mut open);
-        let linear = task.form == Form::Primal || task.frame.prox.is_pure_l2();
+        let (replica, prox) = (self.replica_of(worker), task.frame.prox);
+        let mapped = (task.form == Form::Dual && !prox.is_pure_l2()).then_some(prox);
         let (mut z, mut alpha) = ([0.0; PIECE], [0.0; PIECE]);
         for (part, lines) in task.shards.judged(worker, self.workers()) {
             let (f, state) = (task.shards.glm(part, task.frame), &task.shards.parts[part].state);
             for piece in pieces(lines) {
                 let (z, alpha) = (&mut z[..piece.len()], &mut alpha[..piece.len()]);
-                margins(
-                    z,
-                    piece.clone(),
-                    #[inline(always)]
-                    |i| {
-                        let row = f.line(i);
-                        constant + if linear { x.dot(row) } else { x.fold(row, |_, u, a| a * self.primal(u)) }
-                    },
-                );
+                self.engine.margins(replica, &f, piece.clone(), mapped, z);
+                if constant != 0.0 {
+                    z.iter_mut().for_each(|z| *z += constant);
+                }
                 let (b, w) = marks(&f, &piece);
                 if task.form == Form::Dual {
                     alpha.iter_mut().zip(&state[piece]).for_each(|(alpha, state)| *alpha = state.read());
@@ -271,7 +262,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let task = &self.task;
         let range = share(task.width(), worker, self.workers());
         let mut x = vec![0.0; range.len()];
-        task.replicas[task.plan.workers[worker].replica].read(range.start, &mut x);
+        self.engine.read(self.replica_of(worker), range.start, &mut x);
         let mut sums = vec![0.0; range.len()];
         for sheet in &self.sheets {
             let vector = sheet.vector.read().expect(PANICKED);
@@ -292,7 +283,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let task = &self.task;
         let range = share(task.width(), worker, self.workers());
         let mut u = vec![0.0; range.len()];
-        task.replicas[task.plan.workers[worker].replica].read(range.start, &mut u);
+        self.engine.read(self.replica_of(worker), range.start, &mut u);
         let agreed = self.agreed[worker].read().expect(PANICKED);
         let real = |&(k, _): &(usize, &f64)| !task.frame.slots.is_hole(range.start + k);
         for (k, &u) in u.iter().enumerate().filter(real) {
@@ -361,15 +352,6 @@ pub(super) const PIECE: usize = 64;
 
 pub(super) fn pieces(lines: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     lines.clone().step_by(PIECE).map(move |start| start..(start + PIECE).min(lines.end))
-}
-
-/// z ← the margin of each row of `piece`. Reads those rows once, in order.
-#[inline(always)]
-pub(super) fn margins(z: &mut [f64], piece: Range<usize>, margin: impl Fn(usize) -> f64) {
-    on_vectors(
-        #[inline(always)]
-        |_| z.iter_mut().zip(piece).for_each(|(z, i)| *z = margin(i)),
-    );
 }
 
 /// Labels and weights of the rows of `piece`.

@@ -1,14 +1,14 @@
 //! The phases in which replicas are drawn together.
 
 use super::{Crew, PANICKED, Run, share};
-use crate::{data::matrix::Matrix, method::Method, store::Replica, sync::Slot};
+use crate::{data::matrix::Matrix, sync::Slot};
 
 /// How much larger than what was measured σ′ is, since the next window may be worse.
 const MARGIN: f64 = 1.25;
 /// Coordinates combined at a time: K + 1 blocks of them stay in L1 for K up to 7, in L2 beyond.
 const BLOCK: usize = 512;
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     /// All replicas and all private scalars become what is agreed.
     pub(super) fn exchange(&self, crew: &Crew<'_>) {
         crew.phase(|worker| self.publish(worker), || ());
@@ -32,26 +32,21 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     pub(super) fn agree(&self, crew: &Crew<'_>) {
         let read = |worker: usize| {
             let start = share(self.task.width(), worker, self.workers()).start;
-            self.task.replicas[0].read(start, &mut self.agreed[worker].write().expect(PANICKED));
+            self.engine.read(0, start, &mut self.agreed[worker].write().expect(PANICKED));
         };
         crew.phase(read, || ());
         crew.phase(|worker| self.adopt(worker), || ());
     }
 
     fn publish(&self, worker: usize) {
-        let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let local = &mut seat.as_mut().expect("seated").hands.local;
-        if let Some(&mut private) = M::private(local) {
+        if let Some(private) = self.engine.private(worker) {
             self.constants[worker].put(private);
         }
     }
 
     /// Takes the average of all published scalars.
     fn take_constant(&self, worker: usize) {
-        let mut seat = self.seats[worker].lock().expect(PANICKED);
-        if let Some(private) = M::private(&mut seat.as_mut().expect("seated").hands.local) {
-            *private = self.constant();
-        }
+        self.engine.set_private(worker, self.constant());
     }
 
     /// The average of the workers' private scalars.
@@ -65,13 +60,13 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let range = share(self.task.width(), worker, self.workers());
         let mut agreed = self.agreed[worker].write().expect(PANICKED);
         let damping = self.pace_damping.read();
-        let mut blocks: Vec<Vec<f64>> = self.task.replicas.iter().map(|_| Vec::with_capacity(BLOCK)).collect();
+        let mut blocks: Vec<Vec<f64>> = vec![Vec::with_capacity(BLOCK); self.replicas()];
         let (mut spread, mut start) = (0.0, Vec::with_capacity(BLOCK));
         let mut overlap = [0.0; 2];
         for (k, agreed) in agreed.chunks_mut(BLOCK).enumerate() {
-            for (block, replica) in blocks.iter_mut().zip(self.task.replicas) {
+            for (replica, block) in blocks.iter_mut().enumerate() {
                 block.resize(agreed.len(), 0.0);
-                replica.read(range.start + k * BLOCK, block);
+                self.engine.read(replica, range.start + k * BLOCK, block);
             }
             start.clear();
             start.extend_from_slice(agreed);
@@ -95,7 +90,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let (together, apart) = (sum(0), sum(1));
         if apart > 0.0 && together.is_finite() {
             let least = self.damping_least.read();
-            let most = least.max(self.task.replicas.len() as f64);
+            let most = least.max(self.replicas() as f64);
             self.pace_damping.put((MARGIN * together / apart).clamp(least, most));
         }
     }
@@ -103,18 +98,16 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     /// Copies what is agreed to the worker's replica: all of it for a core's replica, else the ranges that fall to the
     /// worker's rank.
     pub(super) fn adopt(&self, worker: usize) {
-        let replica = &self.task.replicas[self.task.plan.workers[worker].replica];
-        let seat = self.seats[worker].lock().expect(PANICKED);
-        let (rank, of) = seat.as_ref().expect("seated").hands.rank;
+        let (rank, of) = self.task.plan.rank_in_replica(worker);
         for (chunk, agreed) in self.agreed.iter().enumerate().filter(|(chunk, _)| chunk % of == rank) {
             let start = share(self.task.width(), chunk, self.workers()).start;
-            replica.write(start, &agreed.read().expect(PANICKED));
+            self.engine.write(self.replica_of(worker), start, &agreed.read().expect(PANICKED));
         }
     }
 
     /// Root mean square distance of the replicas from what was agreed at the last exchange.
     pub(super) fn consensus(&self) -> Option<f64> {
-        let replicas = self.task.replicas.len();
+        let replicas = self.replicas();
         let sum: f64 = self.spread.iter().map(|spread| spread.read()).sum();
         (replicas > 1).then(|| (sum / replicas as f64).sqrt())
     }

@@ -5,7 +5,10 @@
 //! delays of a run are known, and the same for the same plan, seed and data, to the bit. An update under a locked merge
 //! is done in one turn, since nobody could come between.
 
-use super::{Crew, Ended, PANICKED, Run, Seat, Task};
+use super::{
+    Crew, Ended, PANICKED, Run, Task,
+    engine::{Engine, Seat, Team, settle},
+};
 use crate::{
     checkpoint::Checkpoint,
     data::matrix::Matrix,
@@ -22,14 +25,15 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 ///
 /// # Errors
 /// Whatever the observer reports.
-pub fn run<D: Matrix, R: Replica, M: Method>(
-    task: Task<'_, D, R, M>,
+pub fn run<D: Matrix>(
+    task: Task<'_, D>,
+    engine: &dyn Engine<D>,
     from: Option<&Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Ended> {
     let workers = task.plan.workers.len();
-    let run = Run::new(task, from, observer);
-    run.drive(&Crew::Alone(workers), |run, epoch, index| run.interleave(epoch, index));
+    let run = Run::new(task, engine, from, observer);
+    run.drive(&Crew::Alone(workers), |run, epoch, index| engine.interleave(run, epoch, index));
     run.end()
 }
 
@@ -41,18 +45,18 @@ struct Cursor<P> {
     pending: Option<P>,
 }
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     /// Window `index` of all workers.
-    fn interleave(&self, epoch: u64, index: usize) {
-        let turn = epoch.wrapping_mul(self.windows_most as u64).wrapping_add(index as u64);
+    pub(super) fn take_turns(&self, run: &Run<'_, D>, epoch: u64, index: usize) {
+        let turn = epoch.wrapping_mul(run.windows_most as u64).wrapping_add(index as u64);
         let mut random =
-            Xoshiro256PlusPlus::seed_from_u64(!self.task.seed ^ turn.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        let mut active: Vec<_> = (0..self.workers()).map(|worker| self.cursor(worker, epoch, index)).collect();
+            Xoshiro256PlusPlus::seed_from_u64(!run.task.seed ^ turn.wrapping_mul(0xD1B5_4A32_D192_ED03));
+        let mut active: Vec<_> = (0..run.workers()).map(|worker| self.cursor(run, worker, epoch, index)).collect();
         active.retain(|cursor| !cursor.left.is_empty());
         let mut turns = 0u32;
         while !active.is_empty() {
             turns = turns.wrapping_add(1);
-            if turns.is_multiple_of(64) && self.poll() {
+            if turns.is_multiple_of(64) && run.poll() {
                 // What was read is still written: every update that was begun counts.
                 active.retain_mut(|cursor| {
                     let begun = cursor.pending.is_some();
@@ -64,25 +68,25 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                 }
             }
             let drawn = random.random_range(0..active.len());
-            self.half(&mut active[drawn]);
+            self.half(run, &mut active[drawn]);
             if active[drawn].left.is_empty() {
                 active.swap_remove(drawn);
             }
         }
-        if index + 1 == self.windows() {
-            (0..self.workers()).for_each(|worker| self.flush(worker, epoch));
+        if index + 1 == run.windows() {
+            (0..run.workers()).for_each(|worker| self.flush(run, worker, epoch));
         }
     }
 
-    fn cursor(&self, worker: usize, epoch: u64, index: usize) -> Cursor<M::Pending> {
+    fn cursor(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) -> Cursor<M::Pending> {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
         let buckets = seat.as_mut().expect("seated before the first epoch").order.epoch(epoch);
-        let (skipped, window) = self.window_of(buckets, index);
+        let (skipped, window) = run.window_of(buckets, index);
         let lines = window.iter().enumerate().flat_map(|(k, bucket)| {
-            let pace = self.pace(epoch, skipped + k, buckets.len());
+            let pace = run.pace(epoch, skipped + k, buckets.len());
             bucket.range().map(move |line| (bucket.part, line, pace))
         });
-        let parts = &self.task.shards.parts;
+        let parts = &run.task.shards.parts;
         let passes = |part: u32, line: usize| parts[part as usize].rests.get(line).is_some_and(Rest::passes);
         let mut left: Vec<_> = lines.filter(|&(part, line, _)| !passes(part, line)).collect();
         left.reverse();
@@ -90,19 +94,19 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     }
 
     /// A worker's read, or its write.
-    fn half(&self, cursor: &mut Cursor<M::Pending>) {
-        let task = &self.task;
+    fn half(&self, run: &Run<'_, D>, cursor: &mut Cursor<M::Pending>) {
+        let task = &run.task;
         let &(part, i, pace) = cursor.left.last().expect("an active worker has lines left");
         let mut seat = self.seats[cursor.worker].lock().expect(PANICKED);
         let Seat { hands, .. } = &mut **seat.as_mut().expect("seated before the first epoch");
         let f = task.shards.glm(part as usize, task.frame);
         let state = &task.shards.parts[part as usize].state;
-        let replica = &task.replicas[task.plan.workers[cursor.worker].replica];
+        let replica = &self.replicas[task.plan.workers[cursor.worker].replica];
         let mut open = replica.open();
         let x = replica.view(&mut open);
         let pending = match cursor.pending.take() {
             None => {
-                let pending = task.method.read(&f, state, &x, i, &pace, &mut hands.local);
+                let pending = self.method.read(&f, state, &x, i, &pace, &mut hands.local);
                 if !R::HOLDS {
                     cursor.pending = Some(pending);
                     return;
@@ -111,21 +115,21 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             }
             Some(pending) => pending,
         };
-        task.method.write(&f, state, &x, i, pending, &mut hands.local);
+        self.method.write(&f, state, &x, i, pending, &mut hands.local);
         if let Some(rest) = task.shards.parts[part as usize].rests.get(i) {
             rest.visited(M::moves(&pending));
         }
         cursor.left.pop();
         hands.updates += 1;
         hands.unsettled += 1;
-        self.settle(task.method, &x, hands, &pace, false);
+        settle(self.method, &x, hands, &pace, false);
     }
 
-    fn flush(&self, worker: usize, epoch: u64) {
+    fn flush(&self, run: &Run<'_, D>, worker: usize, epoch: u64) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
         let Seat { hands, .. } = &mut **seat.as_mut().expect("seated before the first epoch");
-        let replica = &self.task.replicas[self.task.plan.workers[worker].replica];
+        let replica = &self.replicas[run.task.plan.workers[worker].replica];
         let mut open = replica.open();
-        self.settle(self.task.method, &replica.view(&mut open), hands, &self.pace(epoch, 1023, 1024), true);
+        settle(self.method, &replica.view(&mut open), hands, &run.pace(epoch, 1023, 1024), true);
     }
 }

@@ -1,9 +1,9 @@
 //! The phases that judge x = 0, where the certificate is relative to it.
 
 use super::{Crew, PANICKED, Run};
-use crate::{data::matrix::Matrix, method::Method, store::Replica, sync::Slot};
+use crate::{data::matrix::Matrix, sync::Slot};
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     /// Judges x = 0 first, where the certificate is relative to it.
     pub(super) fn judge_zero(&self, crew: &Crew<'_>) {
         let kept: Vec<f64> = self.constants.iter().map(|constant| constant.read()).collect();

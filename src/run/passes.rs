@@ -6,17 +6,13 @@
 
 use super::{
     Crew, PANICKED, Run,
-    evaluate::{PIECE, margins, marks, pieces, scatter},
+    evaluate::{PIECE, marks, pieces, scatter},
     share,
 };
 use crate::{
     data::matrix::{Matrix, Row},
-    method::{
-        Method,
-        batch::{Ask, Batch, Found, Sums},
-    },
+    method::batch::{Ask, Batch, Found, Sums},
     objective::Linear,
-    store::{Replica, View},
     vectors::on_vectors,
 };
 
@@ -41,7 +37,7 @@ impl Desk {
     }
 }
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     /// One epoch of a method that asks for passes.
     pub(super) fn passes(&self, crew: &Crew<'_>) {
         crew.phase(|_| (), || self.begin_passes());
@@ -93,7 +89,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
 
     fn begin_passes(&self) {
         self.desk(|desk| {
-            self.task.replicas[0].read(0, &mut desk.point);
+            self.engine.read(0, 0, &mut desk.point);
             desk.ask = desk.batch.begin(&mut desk.point);
         });
     }
@@ -125,9 +121,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     fn gradient(&self, worker: usize) {
         let task = &self.task;
         let loss = &task.frame.loss;
-        let replica = &task.replicas[task.plan.workers[worker].replica];
-        let mut open = replica.open();
-        let x = replica.view(&mut open);
+        let replica = self.replica_of(worker);
         let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
         vector.fill(0.0);
         let (mut z, mut slope, mut second) = ([0.0; PIECE], [0.0; PIECE], [0.0; PIECE]);
@@ -138,12 +132,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             for piece in pieces(range) {
                 let (z, slope) = (&mut z[..piece.len()], &mut slope[..piece.len()]);
                 let (b, w) = marks(&f, &piece);
-                margins(
-                    z,
-                    piece.clone(),
-                    #[inline(always)]
-                    |i| x.dot(f.line(i)),
-                );
+                self.engine.margins(replica, &f, piece.clone(), None, z);
                 sum += loss.values(z, b, w);
                 loss.slopes(z, b, slope);
                 loss.seconds(z, b, &mut second[..piece.len()]);
@@ -160,7 +149,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             }
         }
         *self.sheets[worker].sums.lock().expect(PANICKED) = Sums { loss: sum, spread, ..Sums::default() };
-        self.count(worker, lines);
+        self.engine.count(worker, lines);
     }
 
     /// By slot Σ wᵢ aᵢⱼ² over the worker's rows.
@@ -181,9 +170,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     fn curvature(&self, worker: usize, mut draw: Draw) {
         let task = &self.task;
         let d = task.width();
-        let replica = &task.replicas[task.plan.workers[worker].replica];
-        let mut open = replica.open();
-        let x = replica.view(&mut open);
+        let replica = self.replica_of(worker);
         let mut matrix = self.sheets[worker].matrix.write().expect(PANICKED);
         matrix.fill(0.0);
         let mut lines = 0;
@@ -194,12 +181,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             for piece in pieces(range) {
                 let z = &mut z[..piece.len()];
                 let (b, w) = marks(&f, &piece);
-                margins(
-                    z,
-                    piece.clone(),
-                    #[inline(always)]
-                    |i| x.dot(f.line(i)),
-                );
+                self.engine.margins(replica, &f, piece.clone(), None, z);
                 task.frame.loss.seconds(z, b, &mut second[..piece.len()]);
                 on_vectors(
                     #[inline(always)]
@@ -213,12 +195,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                 );
             }
         }
-        self.count(worker, lines);
-    }
-
-    fn count(&self, worker: usize, lines: u64) {
-        let mut seat = self.seats[worker].lock().expect(PANICKED);
-        seat.as_mut().expect("seated before the first epoch").hands.updates += lines;
+        self.engine.count(worker, lines);
     }
 }
 

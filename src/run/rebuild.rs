@@ -1,9 +1,9 @@
 //! The phases that make the store again from the method's state. Traffic: the data once, and W + 1 times d.
 
 use super::{Crew, Form, PANICKED, Run, evaluate::scatter, share};
-use crate::{data::matrix::Matrix, method::Method, objective::Linear, store::Replica, sync::Slot};
+use crate::{data::matrix::Matrix, objective::Linear, sync::Slot};
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     /// Makes the store again from the state: undoes what lossy merges lost and what rounding added. Leaves the exact
     /// values in `agreed`.
     pub(super) fn rebuild(&self, crew: &Crew<'_>) {

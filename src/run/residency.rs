@@ -3,15 +3,13 @@
 use super::{Form, PANICKED, Run};
 use crate::{
     data::matrix::Matrix,
-    method::Method,
     placement::{
         Plan,
         actual::{Actual, Array, Owner},
     },
-    store::Replica,
 };
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     /// What the kernel says, for at most `pages_max` pages of each array.
     pub(super) fn actual(&self, pages_max: usize) -> Actual {
         let plan = self.task.plan;
@@ -20,9 +18,10 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             arrays.extend(self.lines_of(worker, pages_max));
             arrays.extend(self.own_of(worker, pages_max));
         }
-        for (number, replica) in self.task.replicas.iter().enumerate() {
-            let (of, home) = (Owner::Replica(number), plan.replicas[number].home.clone());
-            arrays.push(Array { what: "parameters", of, home, residency: replica.residency(pages_max) });
+        for (number, replica) in plan.replicas.iter().enumerate() {
+            let (of, home) = (Owner::Replica(number), replica.home.clone());
+            let residency = self.engine.residency_of_replica(number, pages_max);
+            arrays.push(Array { what: "parameters", of, home, residency });
         }
         for (shard, margins) in self.task.shards.margins.iter().enumerate() {
             let (of, home) = (Owner::Shard(shard), plan.shards[shard].home.clone());
@@ -56,11 +55,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         let (of, home) = (Owner::Worker(worker), &self.task.plan.workers[worker].home);
         let mut sums = self.sheets[worker].residency(pages_max);
         sums.add(&self.agreed[worker].read().expect(PANICKED).settle(pages_max));
-        let seat = self.seats[worker].lock().expect(PANICKED);
-        let seat = seat.as_ref().expect("seated before the first epoch");
-        let mut order = seat.order.residency(pages_max);
-        order.add(&seat.parts.settle(pages_max));
-        order.add(&seat.record(pages_max));
+        let order = self.engine.residency_of_seat(worker, pages_max);
         [("sums", sums), ("order and counters", order)].map(|(what, residency)| Array {
             what,
             of,

@@ -4,22 +4,20 @@ use super::{Form, PANICKED, Run};
 use crate::{
     checkpoint::Checkpoint,
     data::matrix::Matrix,
-    method::Method,
     model::Model,
-    store::Replica,
     sync::Slot,
     trace::{Sample, Snapshot},
 };
 
 /// The run at a sample.
-pub(super) struct At<'r, 'a, D: Matrix, R, M: Method> {
-    pub(super) run: &'r Run<'a, D, R, M>,
+pub(super) struct At<'r, 'a, D: Matrix> {
+    pub(super) run: &'r Run<'a, D>,
     pub(super) epoch: u64,
     pub(super) sample: &'r Sample,
     pub(super) ascent: f64,
 }
 
-impl<D: Matrix, R: Replica, M: Method> Snapshot for At<'_, '_, D, R, M> {
+impl<D: Matrix> Snapshot for At<'_, '_, D> {
     fn model(&self) -> Model {
         self.run.model()
     }
@@ -29,7 +27,7 @@ impl<D: Matrix, R: Replica, M: Method> Snapshot for At<'_, '_, D, R, M> {
     }
 }
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     /// x and the constant in the scale it is solved in.
     fn solution(&self) -> (Vec<f64>, f64) {
         let task = &self.task;
@@ -39,7 +37,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             return (x, constant);
         }
         let mut store = vec![0.0; task.width()];
-        task.replicas[0].read(0, &mut store);
+        self.engine.read(0, 0, &mut store);
         let mut x = task.frame.slots.by_column(&store);
         if task.form == Form::Dual {
             x.iter_mut().for_each(|value| *value = self.primal(*value));
@@ -76,7 +74,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
 
     pub(super) fn state_at(&self, epoch: u64, last: Option<Sample>, ascent: f64) -> Checkpoint {
         let mut parameters = vec![0.0; self.task.width()];
-        self.task.replicas[0].read(0, &mut parameters);
+        self.engine.read(0, 0, &mut parameters);
         if self.task.form != Form::Columns {
             parameters = self.task.frame.slots.by_column(&parameters);
         }

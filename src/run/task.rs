@@ -8,7 +8,6 @@ use crate::{
     placement::{Plan, team::Standing},
     shard::Shards,
     step::Step,
-    store::Replica,
     trace::CertificateKind,
 };
 
@@ -54,15 +53,11 @@ pub struct Facts<'a> {
 }
 
 /// Everything that stays as it is during a run.
-pub struct Task<'a, D, R, M> {
+pub struct Task<'a, D> {
     /// The data.
     pub shards: &'a Shards<D>,
     /// The problem.
     pub frame: &'a Frame,
-    /// The parameters, in order of the plan's replicas.
-    pub replicas: &'a [R],
-    /// The method.
-    pub method: &'a M,
     /// What store and state mean.
     pub form: Form,
     /// Who runs where, and what lives where.
@@ -98,7 +93,7 @@ pub struct Task<'a, D, R, M> {
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl<D: Matrix, R: Replica, M> Task<'_, D, R, M> {
+impl<D: Matrix> Task<'_, D> {
     /// Number of parameters in the store.
     pub(super) fn width(&self) -> usize {
         match self.form {

@@ -1,6 +1,9 @@
 //! Real threads, pinned by the plan.
 
-use super::{Crew, Ended, PANICKED, Run, Seat, Task};
+use super::{
+    Crew, Ended, PANICKED, Run, Task,
+    engine::{Engine, Seat, Team, settle},
+};
 use crate::{
     checkpoint::Checkpoint,
     data::matrix::Matrix,
@@ -22,37 +25,38 @@ mod due;
 ///
 /// # Errors
 /// Whatever the observer reports.
-pub fn run<D: Matrix, R: Replica, M: Method>(
-    task: Task<'_, D, R, M>,
+pub fn run<D: Matrix>(
+    task: Task<'_, D>,
+    engine: &dyn Engine<D>,
     from: Option<&Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<Ended> {
     let plan = task.plan;
-    let run = Run::new(task, from, observer);
+    let run = Run::new(task, engine, from, observer);
     let gate = Gate::new(plan.workers.len());
     team::each(plan, |worker| {
         let _watch = gate.watch();
         run.drive(&Crew::Thread(worker, &gate, &run.gate_seconds[worker]), |run, epoch, index| {
-            run.window(worker, epoch, index)
+            engine.window(run, worker, epoch, index)
         });
     });
     markers::end();
     run.end()
 }
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     /// Worker `worker`'s updates of window `index`: the hot loop.
     ///
     /// What an update reads beside rows and parameters is on the worker's own node: constants and method are copied to its
     /// stack, and the seat and the parts have pages of their own there.
-    fn window(&self, worker: usize, epoch: u64, index: usize) {
-        let task = &self.task;
+    pub(super) fn visit(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
+        let task = &run.task;
         let mut seat = self.seats[worker].lock().expect(PANICKED);
         let Seat { order, hands, parts } = &mut **seat.as_mut().expect("seated before the first epoch");
-        let (frame, method, marks) = (task.frame.clone(), task.method.clone(), task.shards.marks(worker));
+        let (frame, method, marks) = (task.frame.clone(), self.method.clone(), task.shards.marks(worker));
         let buckets = order.epoch(epoch);
-        let (skipped, window) = self.window_of(buckets, index);
-        let replica = &task.replicas[task.plan.workers[worker].replica];
+        let (skipped, window) = run.window_of(buckets, index);
+        let replica = &self.replicas[task.plan.workers[worker].replica];
         let mut open = replica.open();
         let x = replica.view(&mut open);
         let (mut due, mut visited) = (Due::new(parts, window), 0);
@@ -63,9 +67,9 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             #[inline(always)]
             |_| {
                 loop {
-                    let pace = self.pace(epoch, skipped + due.bucket(), buckets.len());
+                    let pace = run.pace(epoch, skipped + due.bucket(), buckets.len());
                     let (looked, count) = due.look(visited);
-                    if looked + count == 0 || self.poll() {
+                    if looked + count == 0 || run.poll() {
                         break;
                     }
                     for k in 0..count {
@@ -89,13 +93,13 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                     visited = count;
                     hands.updates += count as u64;
                     hands.unsettled += looked as u64;
-                    self.settle(&method, &x, hands, &pace, false);
+                    settle(&method, &x, hands, &pace, false);
                 }
             },
         );
-        if index + 1 == self.windows() {
-            let pace = self.pace(epoch, buckets.len().saturating_sub(1), buckets.len());
-            self.settle(&method, &x, hands, &pace, true);
+        if index + 1 == run.windows() {
+            let pace = run.pace(epoch, buckets.len().saturating_sub(1), buckets.len());
+            settle(&method, &x, hands, &pace, true);
         }
         markers::stop();
     }

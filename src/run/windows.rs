@@ -1,15 +1,9 @@
 //! An epoch in windows, between which replicas are drawn together.
 
 use super::{Crew, Run, share};
-use crate::{
-    data::matrix::Matrix,
-    method::{Method, Pace},
-    order::Bucket,
-    store::Replica,
-    sync::Slot,
-};
+use crate::{data::matrix::Matrix, method::Pace, order::Bucket, sync::Slot};
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     /// Windows of this epoch. Where many lines rest the updates are few, and so are the exchanges that are due.
     pub(super) fn windows(&self) -> usize {
         ((self.windows_most as f64 * self.visited.read()).ceil() as usize).clamp(1, self.windows_most)
@@ -19,7 +13,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     pub(super) fn visit(&self, crew: &Crew<'_>, window: impl Fn(usize)) {
         for index in 0..self.windows() {
             window(index);
-            if self.task.replicas.len() > 1 {
+            if self.replicas() > 1 {
                 self.exchange(crew);
             }
         }
@@ -32,7 +26,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
         Pace {
             step: self.task.step.map_or(0.0, |step| step.length(at)),
             damping,
-            amplify: if self.task.replicas.len() > 1 { damping } else { 1.0 },
+            amplify: if self.replicas() > 1 { damping } else { 1.0 },
         }
     }
 

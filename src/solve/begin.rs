@@ -7,8 +7,8 @@ use crate::{
     error::{Error, Result},
     model::Model,
     objective::Linear,
+    run::engine::Engine,
     shard::Shards,
-    store::Replica,
     sync::Slot,
 };
 use std::borrow::Cow;
@@ -19,10 +19,10 @@ impl Fit<'_> {
     ///
     /// # Errors
     /// A checkpoint of another run, or of another size.
-    pub(super) fn begin<'p, D: Matrix, R: Replica>(
+    pub(super) fn begin<'p, D: Matrix>(
         &self,
         placed: &'p Placed<'_, D>,
-        replicas: &[R],
+        engine: &dyn Engine<D>,
         form: Form,
     ) -> Result<(Option<&'p Checkpoint>, f64)> {
         if let Some(checkpoint) = &placed.start.resume {
@@ -43,9 +43,9 @@ impl Fit<'_> {
             }
             let parameters = &checkpoint.parameters[..width];
             if form == Form::Columns {
-                replicas[0].write(0, parameters);
+                engine.write(0, 0, parameters);
             } else {
-                replicas[0].write(0, &slots.by_slot(parameters));
+                engine.write(0, 0, &slots.by_slot(parameters));
             }
             put_state(&placed.shards, &checkpoint.state);
             return Ok((Some(checkpoint), checkpoint.parameters[width]));
@@ -54,13 +54,13 @@ impl Fit<'_> {
             return Ok((None, 0.0));
         };
         let warm = turned(warm, placed.template.labels);
-        self.warm(placed, &warm, replicas, form);
+        self.warm(placed, &warm, engine, form);
         Ok((None, if placed.frame.private_constant { warm.intercept } else { 0.0 }))
     }
 
     /// Starts at `warm`, cut or filled with zeros to d coefficients. For the dual, αᵢ = −φ′(zᵢ) at it; the store follows
     /// from the state there and by columns.
-    fn warm<D: Matrix, R: Replica>(&self, placed: &Placed<'_, D>, warm: &Model, replicas: &[R], form: Form) {
+    fn warm<D: Matrix>(&self, placed: &Placed<'_, D>, warm: &Model, engine: &dyn Engine<D>, form: Form) {
         let frame = &placed.frame;
         let mut x: Vec<f64> = warm.weights.clone();
         x.resize(self.shape.columns, 0.0);
@@ -100,7 +100,7 @@ impl Fit<'_> {
                 }
             }
         }
-        replicas[0].write(0, &store);
+        engine.write(0, 0, &store);
     }
 }
 

@@ -4,17 +4,13 @@
 use super::{Draw, outer};
 use crate::{
     data::matrix::Matrix,
-    method::{
-        Method,
-        batch::{Margins, Sums},
-    },
+    method::batch::{Margins, Sums},
     objective::{Glm, Linear},
     os::memory::{Pages, Residency, Site},
     run::{
         PANICKED, Run,
         evaluate::{PIECE, marks, pieces, scatter},
     },
-    store::{Replica, View},
     vectors::on_vectors,
 };
 use std::ops::Range;
@@ -138,12 +134,10 @@ impl Piece<'_> {
     }
 }
 
-impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
+impl<D: Matrix> Run<'_, D> {
     pub(super) fn smoothed(&self, worker: usize, margins: Margins, adopt: bool, sigma: f64) {
         let task = &self.task;
-        let replica = &task.replicas[task.plan.workers[worker].replica];
-        let mut open = replica.open();
-        let x = replica.view(&mut open);
+        let replica = self.replica_of(worker);
         let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
         vector.fill(0.0);
         let mut kept = self.sheets[worker].kept.lock().expect(PANICKED);
@@ -159,17 +153,15 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
                 let mut piece = kept.piece(at..at + rows.len());
                 at += rows.len();
                 let change = &mut change[..rows.len()];
+                if margins == Margins::Fresh {
+                    self.engine.margins(replica, &f, rows.clone(), None, piece.margins);
+                }
                 on_vectors(
                     #[inline(always)]
                     |_| {
                         match margins {
                             Margins::Fresh => {
-                                let lines = rows.clone().zip(b);
-                                piece
-                                    .margins
-                                    .iter_mut()
-                                    .zip(lines)
-                                    .for_each(|(m, (i, b))| *m = b * x.dot(f.line(i)));
+                                piece.margins.iter_mut().zip(b).for_each(|(m, b)| *m *= b);
                                 piece.multipliers.fill(0.5);
                                 piece.duals.fill(0.0);
                             }
@@ -190,7 +182,7 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
             }
         }
         *self.sheets[worker].sums.lock().expect(PANICKED) = sums;
-        self.count(worker, lines);
+        self.engine.count(worker, lines);
     }
 
     pub(super) fn active(&self, worker: usize, mut draw: Draw, sigma: f64) {
@@ -223,18 +215,15 @@ impl<D: Matrix, R: Replica, M: Method> Run<'_, D, R, M> {
     }
 
     pub(super) fn along(&self, worker: usize, sigma: f64) {
-        let task = &self.task;
-        let replica = &task.replicas[task.plan.workers[worker].replica];
-        let mut open = replica.open();
-        let direction = replica.view(&mut open);
+        let replica = self.replica_of(worker);
         let mut lines = 0;
         self.add_slopes(worker, |f, rows, b, w, piece| {
             lines += rows.len() as u64;
-            let each = rows.zip(b);
-            piece.along.iter_mut().zip(each).for_each(|(q, (i, b))| *q = b * direction.dot(f.line(i)));
+            self.engine.margins(replica, f, rows, None, piece.along);
+            piece.along.iter_mut().zip(b).for_each(|(q, b)| *q *= b);
             piece.slope(sigma, 1.0, w)
         });
-        self.count(worker, lines);
+        self.engine.count(worker, lines);
     }
 
     pub(super) fn slope(&self, worker: usize, sigma: f64, t: f64) {
