@@ -163,7 +163,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             1 => 1,
             _ => task
                 .exchange
-                .every(width, row_nonzeros)
+                .every(width, row_nonzeros, task.facts.shape.dense)
                 .map_or(1, |every| (each / every as f64).ceil().max(1.0) as usize),
         };
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.

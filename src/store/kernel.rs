@@ -41,21 +41,30 @@ pub(super) fn axpy<S: Slot, M: Merge>(slots: &[S], scale: f64, row: SparseRow<'_
     }
 }
 
-/// Σ_k v_k x[k] over all of `slots`, eight sums side by side. Safe: it is here to stand beside [`dot`].
+/// Σ_k v_k x[k] over all of `slots`, in two sums of four lanes: as two vectors, which eight lanes in a row do not become.
+/// Safe: it is here to stand beside [`dot`].
 #[inline(always)]
 pub(super) fn dot_dense<S: Slot>(slots: &[S], values: &[f32]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (slot_chunks, slot_rest) = slots.as_chunks::<8>();
-    let (value_chunks, value_rest) = values.as_chunks::<8>();
-    for (x, v) in slot_chunks.iter().zip(value_chunks) {
-        for lane in 0..8 {
-            sums[lane] += x[lane].read() * f64::from(v[lane]);
+    let mut sums = [[0.0; 4]; 2];
+    let (slot_fours, slot_rest) = slots.as_chunks::<4>();
+    let (value_fours, value_rest) = values.as_chunks::<4>();
+    let (slot_pairs, slot_last) = slot_fours.as_chunks::<2>();
+    let (value_pairs, value_last) = value_fours.as_chunks::<2>();
+    for (x, v) in slot_pairs.iter().zip(value_pairs) {
+        for half in 0..2 {
+            for lane in 0..4 {
+                sums[half][lane] += x[half][lane].read() * f64::from(v[half][lane]);
+            }
         }
     }
-    for (lane, (x, &v)) in slot_rest.iter().zip(value_rest).enumerate() {
-        sums[lane] += x.read() * f64::from(v);
+    for (x, v) in slot_last.iter().zip(value_last) {
+        (0..4).for_each(|lane| sums[0][lane] += x[lane].read() * f64::from(v[lane]));
     }
-    sums.chunks(2).map(|pair| pair[0] + pair[1]).sum()
+    for (lane, (x, &v)) in slot_rest.iter().zip(value_rest).enumerate() {
+        sums[1][lane] += x.read() * f64::from(v);
+    }
+    let [first, second] = sums.map(|sum| (sum[0] + sum[1]) + (sum[2] + sum[3]));
+    first + second
 }
 
 #[cfg(test)]
