@@ -7,6 +7,7 @@ mod checkpoint;
 mod command;
 mod config;
 mod cpulist;
+mod damping;
 mod export;
 mod generate;
 mod golden;
