@@ -92,8 +92,8 @@ pub struct Run<'a, D: Matrix> {
     desk: Option<Mutex<Box<passes::Desk>>>,
     /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
     spread: Vec<CachePadded<SharedF64>>,
-    /// Squared length of what all replicas moved by together at that exchange, and the sum of it for each alone, in the
-    /// same ranges; times σ′².
+    /// Squared length of the move of what is agreed at that exchange, and the sum of it over the replicas before it, in the
+    /// same ranges, where replicas are summed.
     overlap: Vec<CachePadded<[SharedF64; 2]>>,
     /// Each worker's private scalar.
     constants: Vec<CachePadded<SharedF64>>,

@@ -71,8 +71,10 @@ impl<D: Matrix> Run<'_, D> {
             start.clear();
             start.extend_from_slice(agreed);
             self.task.exchange.combine(agreed, &blocks, damping);
-            overlap[0] += damping * damping * distance2(agreed, &start);
-            overlap[1] += blocks.iter().map(|block| distance2(block, &start)).sum::<f64>();
+            if self.task.exchange.sums() {
+                overlap[0] += distance2(agreed, &start);
+                overlap[1] += blocks.iter().map(|block| distance2(block, &start)).sum::<f64>();
+            }
             spread += blocks.iter().map(|block| distance2(block, agreed)).sum::<f64>();
         }
         self.spread[worker].put(spread);
@@ -87,7 +89,9 @@ impl<D: Matrix> Run<'_, D> {
             return;
         }
         let sum = |which: usize| self.overlap.iter().map(|cell| cell[which].read()).sum::<f64>();
-        let (together, apart) = (sum(0), sum(1));
+        // A replica itself moved by σ′ times its change.
+        let damping = self.pace_damping.read();
+        let (together, apart) = (damping * damping * sum(0), sum(1));
         if apart > 0.0 && together.is_finite() {
             let least = self.damping_least.read();
             let most = least.max(self.replicas() as f64);
