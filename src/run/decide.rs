@@ -66,7 +66,7 @@ impl<D: Matrix> Run<'_, D> {
         ledger.verdict = if due { Verdict::Go } else { Verdict::Skip };
         if !due {
             ledger.epochs_done += 1;
-            ledger.updates_seen = self.updates();
+            ledger.updates_seen = updates;
         }
     }
 

@@ -179,17 +179,18 @@ impl<D: Matrix> Run<'_, D> {
                 }
                 let (b, w) = marks(&f, &piece);
                 if task.form == Form::Dual {
-                    alpha.iter_mut().zip(&state[piece]).for_each(|(alpha, state)| *alpha = state.read());
-                    totals.loss += task.frame.loss.values(z, b, w);
-                    totals.conjugate += task.frame.loss.conjugates(alpha, b, w);
-                    continue;
-                }
-                if let Some(duals) = &mut duals {
+                    alpha.iter_mut().zip(&state[piece.clone()]).for_each(|(alpha, state)| *alpha = state.read());
+                } else if let Some(duals) = &mut duals {
                     alpha.iter_mut().zip(b).zip(duals).for_each(|((alpha, b), dual)| *alpha = b * dual);
-                    totals.loss += task.frame.loss.values(z, b, w);
-                    totals.conjugate += task.frame.loss.conjugates(alpha, b, w);
                 } else {
                     self.terms(z, b, w, alpha, totals);
+                }
+                if task.form == Form::Dual || duals.is_some() {
+                    totals.loss += task.frame.loss.values(z, b, w);
+                    totals.conjugate += task.frame.loss.conjugates(alpha, b, w);
+                }
+                if task.form == Form::Dual {
+                    continue;
                 }
                 if keep {
                     alpha.iter().zip(kept.by_ref()).for_each(|(alpha, kept)| *kept = *alpha);
