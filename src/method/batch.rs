@@ -33,8 +33,6 @@ pub enum Ask {
     Smoothed {
         /// Where the margins come from.
         margins: Margins,
-        /// Whether αᵢ becomes πᵢ first.
-        adopt: bool,
         /// σ.
         sigma: f64,
     },
@@ -86,7 +84,7 @@ pub enum Margins {
     Fresh,
     /// mᵢ + tqᵢ.
     Along(f64),
-    /// They are what they were.
+    /// They are what they were; αᵢ becomes πᵢ first.
     Kept,
 }
 

@@ -49,8 +49,8 @@ impl<D: Matrix> Run<'_, D> {
             match ask {
                 Ask::Done => return,
                 Ask::Gradient => crew.phase(|worker| self.gradient(worker), || self.look()),
-                Ask::Smoothed { margins, adopt, sigma } => {
-                    crew.phase(|worker| self.smoothed(worker, margins, adopt, sigma), || self.look());
+                Ask::Smoothed { margins, sigma } => {
+                    crew.phase(|worker| self.smoothed(worker, margins, sigma), || self.look());
                 }
                 Ask::Active { rows, active, spread, sigma } => {
                     let draw = Draw::new(rows, spread, active);

@@ -155,7 +155,7 @@ impl Multipliers {
 
     fn look(&mut self, margins: Margins, ends: bool) -> Ask {
         (self.stage, self.ends) = (Stage::Look, ends);
-        Ask::Smoothed { margins, adopt: margins == Margins::Kept, sigma: self.sigma }
+        Ask::Smoothed { margins, sigma: self.sigma }
     }
 
     /// What is due at a point where all is known.

@@ -135,7 +135,7 @@ impl Piece<'_> {
 }
 
 impl<D: Matrix> Run<'_, D> {
-    pub(super) fn smoothed(&self, worker: usize, margins: Margins, adopt: bool, sigma: f64) {
+    pub(super) fn smoothed(&self, worker: usize, margins: Margins, sigma: f64) {
         let task = &self.task;
         let replica = self.replica_of(worker);
         let mut vector = self.sheets[worker].vector.write().expect(PANICKED);
@@ -168,10 +168,7 @@ impl<D: Matrix> Run<'_, D> {
                             Margins::Along(t) => {
                                 piece.margins.iter_mut().zip(&*piece.along).for_each(|(m, q)| *m += t * q);
                             }
-                            Margins::Kept => (),
-                        }
-                        if adopt {
-                            piece.multipliers.copy_from_slice(piece.duals);
+                            Margins::Kept => piece.multipliers.copy_from_slice(piece.duals),
                         }
                         sums.add(&piece.renew(sigma, w, &f.norms2[rows.clone()], change));
                         for (i, (change, b)) in rows.zip(change.iter().zip(b)) {
