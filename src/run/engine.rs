@@ -96,7 +96,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Team<'a, D, R, M> {
     }
 }
 
-const SEATED: &str = "seated before the first epoch";
+pub(super) const SEATED: &str = "seated before the first epoch";
 
 impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
     fn batch(&self) -> Option<Box<dyn Batch>> {

@@ -7,7 +7,7 @@
 
 use super::{
     Crew, Ended, PANICKED, Run, Task,
-    engine::{Engine, Seat, Team, settle},
+    engine::{Engine, SEATED, Seat, Team, settle},
 };
 use crate::{
     checkpoint::Checkpoint,
@@ -80,7 +80,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
 
     fn cursor(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) -> Cursor<M::Pending> {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let buckets = seat.as_mut().expect("seated before the first epoch").order.epoch(epoch);
+        let buckets = seat.as_mut().expect(SEATED).order.epoch(epoch);
         let (skipped, window) = run.window_of(buckets, index);
         let lines = window.iter().enumerate().flat_map(|(k, bucket)| {
             let pace = run.pace(epoch, skipped + k, buckets.len());
@@ -98,7 +98,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let task = &run.task;
         let &(part, i, pace) = cursor.left.last().expect("an active worker has lines left");
         let mut seat = self.seats[cursor.worker].lock().expect(PANICKED);
-        let Seat { hands, .. } = &mut **seat.as_mut().expect("seated before the first epoch");
+        let Seat { hands, .. } = &mut **seat.as_mut().expect(SEATED);
         let f = task.shards.glm(part as usize, task.frame);
         let state = &task.shards.parts[part as usize].state;
         let replica = &self.replicas[task.plan.workers[cursor.worker].replica];
@@ -127,7 +127,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
 
     fn flush(&self, run: &Run<'_, D>, worker: usize, epoch: u64) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { hands, .. } = &mut **seat.as_mut().expect("seated before the first epoch");
+        let Seat { hands, .. } = &mut **seat.as_mut().expect(SEATED);
         let replica = &self.replicas[run.task.plan.workers[worker].replica];
         let mut open = replica.open();
         settle(self.method, &replica.view(&mut open), hands, &run.pace(epoch, 1023, 1024), true);

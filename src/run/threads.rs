@@ -2,7 +2,7 @@
 
 use super::{
     Crew, Ended, PANICKED, Run, Task,
-    engine::{Engine, Seat, Team, settle},
+    engine::{Engine, SEATED, Seat, Team, settle},
 };
 use crate::{
     checkpoint::Checkpoint,
@@ -52,7 +52,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     pub(super) fn visit(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let task = &run.task;
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts } = &mut **seat.as_mut().expect("seated before the first epoch");
+        let Seat { order, hands, parts } = &mut **seat.as_mut().expect(SEATED);
         let (frame, method, marks) = (task.frame.clone(), self.method.clone(), task.shards.marks(worker));
         let buckets = order.epoch(epoch);
         let (skipped, window) = run.window_of(buckets, index);
@@ -60,8 +60,6 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let mut open = replica.open();
         let x = replica.view(&mut open);
         let (mut due, mut visited) = (Due::new(parts, window), 0);
-        let (mut here, mut of) = (0, parts[0]);
-        let mut f = of.glm(marks, &frame);
         markers::start();
         on_vectors(
             #[inline(always)]
@@ -74,16 +72,12 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                     }
                     for k in 0..count {
                         let Line { part, line: i } = due.line(k);
-                        if part != here {
-                            here = part;
-                            of = parts[part as usize];
-                            f = of.glm(marks, &frame);
-                        }
-                        let state = &of.state[..];
+                        let part = parts[part as usize];
+                        let (f, state) = (part.glm(marks, &frame), &part.state[..]);
                         let held = x.hold(f.line(i));
                         let pending = method.read(&f, state, &x, i, &pace, &mut hands.local);
                         method.write(&f, state, &x, i, pending, &mut hands.local);
-                        if let Some(rest) = of.rests.get(i) {
+                        if let Some(rest) = part.rests.get(i) {
                             rest.visited(M::moves(&pending));
                         }
                         if let Some(held) = held {

@@ -47,7 +47,7 @@ impl<'a, D: Matrix> Due<'a, D> {
     }
 
     /// Drops the first `visited` lines and looks at more; how many were looked at, and how many of those that are due now
-    /// are to be visited before the next look. None where all is over.
+    /// are to be visited before the next look; (0, 0) where all is over.
     #[inline(always)]
     pub(super) fn look(&mut self, visited: usize) -> (usize, usize) {
         self.lines.copy_within(visited..self.len, 0);
