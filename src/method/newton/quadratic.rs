@@ -182,21 +182,19 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
 
     proptest! {
         /// Of every number of rows, also those that are no multiple of what is worked on together.
         #[test]
         fn a_factor_solves_what_it_was_made_of(d in 1usize..40, seed: u64) {
-            let mut state = seed;
-            let mut uniform = || {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-            };
-            let root: Vec<f64> = (0..d * d).map(|_| uniform()).collect();
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let root: Vec<f64> = (0..d * d).map(|_| random.random_range(-1.0..1.0)).collect();
             let matrix: Vec<f64> =
                 (0..d * d).map(|at| dot(&root[at / d * d..][..d], &root[at % d * d..][..d])).collect();
             let diagonal: Vec<f64> = (0..d).map(|j| matrix[j * d + j]).collect();
-            let x: Vec<f64> = (0..d).map(|_| uniform()).collect();
+            let x: Vec<f64> = (0..d).map(|_| random.random_range(-1.0..1.0)).collect();
             let ridge = vec![0.5; d];
             let mut b: Vec<f64> = (0..d).map(|j| dot(&matrix[j * d..][..d], &x) + 0.5 * x[j]).collect();
             let model = Model { matrix: &matrix, weight: 1.0, diagonal: &diagonal, gradient: &b };

@@ -2,6 +2,8 @@
 
 use super::{Optimum, file, optima, solve};
 use farrow::{solve::Outcome, trace::StopReason};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// How far a method is to go.
 struct Goal {
@@ -137,11 +139,8 @@ fn newton_certifies_the_hinge_on_sorted_labels_and_on_columns_of_a_hundred() {
 
 /// 600 rows of 12 columns, `scale` times uniform numbers, of a noisy line; those of one label first.
 fn noisy_rows(scale: f64) -> String {
-    let mut state = 7u64;
-    let mut uniform = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-    };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut uniform = move || random.random_range(-1.0..1.0);
     let mut rows: Vec<(i32, String)> = (0..600)
         .map(|_| {
             let row: Vec<f64> = (0..12).map(|_| uniform()).collect();
