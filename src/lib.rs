@@ -103,16 +103,16 @@
 //! | bound: arithmetic, rows in the first cache | 680 to 970 | |
 //! | `hogwild`, a replica a worker | 310 to 520 | 580 to 830 |
 //! | `hogwild`, one lossy vector | 370 to 490 | about 400: two cpus that write the same hot lines wait for each other |
-//! | `dual`, a replica a worker | 320 to 450 | 660 to 750 |
+//! | `dual`, a replica a worker | 320 to 350 | 660 to 750 |
 //! | `bcd`, one vector | 50 to 80 | 100 |
 //!
 //! * `hogwild` is held by gather and scatter: each entry loads, adds and stores a parameter, and its rows are shuffled in
 //!   buckets, which the bound's are not.
 //! * `dual` waits besides for a row's own step between the read of the row and the write: a logistic step is an exponential
-//!   and divisions in a row, 30 to 40 of a row's 170 ns. The first two epochs, when steps are long, are the slowest.
-//! * `bcd` reads margins, labels and φ″ at random, twelve bytes or more for each entry, and evaluates an exponential for it.
-//! * Dense rows (10⁵ × 500): 1.7 to 3 times what the bytes of the rows need at the bandwidth of one cpu, since four bytes of a
-//!   row cost a conversion and two additions of eight-byte vectors.
+//!   and divisions, one after the other. The first two epochs, when steps are long, are the slowest.
+//! * `bcd` reads a margin and a label of its row for each entry, and evaluates an exponential for it.
+//! * Dense rows (10⁵ × 500), `hogwild` and `dual` on a replica a worker: 2 to 3.5 times what a plain sum over the rows takes
+//!   with one worker, 1.3 to 2.5 with two. Each entry is converted to eight bytes, twice, and multiplied and added, twice.
 //! * `newton` streams rows for gradients, and is held by its matrix: half the square of a row's entries for each sampled row.
 //!
 //! # One binary

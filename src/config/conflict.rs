@@ -140,8 +140,8 @@ fn curvature_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<(
         setup.problem.loss.name(),
         origin(settings, "problem", "loss")
     );
-    let remedy =
-        "take a smooth loss (logistic, squared, squared-hinge, huber), or method.kind = \"dual\" or \"hogwild\"";
+    let remedy = "take a smooth loss (logistic, squared, squared-hinge, huber), or method.kind = \"hogwild\", or \"dual\" \
+                  where l2 > 0 and no intercept is free";
     Err(contradiction(settings, ("method", "kind"), what, remedy))
 }
 

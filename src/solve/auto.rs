@@ -129,13 +129,13 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
         MethodKind::Newton if problem.loss == Loss::Hinge && !newton::takes_hinge(problem) => {
             return Err(Error::unmet(
                 "method newton minimises the hinge loss under λ₂ > 0 alone: without λ₁, bounds or an intercept",
-                "Use --loss squared-hinge, or --method dual or hogwild.",
+                "Use --loss squared-hinge, --method hogwild, or --method dual where λ₂ > 0 and no intercept is free.",
             ));
         }
         MethodKind::Bcd if !problem.loss.curvature().is_finite() => {
             return Err(Error::unmet(
                 format!("method {} needs a smooth loss, and {} is not", method.name(), problem.loss.name()),
-                "Use --loss squared-hinge, or --method dual or hogwild.",
+                "Use --loss squared-hinge, --method hogwild, or --method dual where λ₂ > 0 and no intercept is free.",
             ));
         }
         _ => (),
