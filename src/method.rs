@@ -14,7 +14,7 @@ pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton};
 /// What the run tells an update about itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// γ, for methods that take one.
+    /// γ, for methods that take one: as long as it is at the write.
     pub step: f64,
     /// σ′ ≥ 1: how much more curvature than its own a worker must assume, since others move at the same time.
     pub damping: f64,
@@ -45,7 +45,8 @@ pub trait Method: Clone + Send + Sync {
         Self::Pending::default()
     }
 
-    /// Writes the update of line `i`.
+    /// Writes the update of line `i`. Only now is the step's length known, for it may depend on how many updates others
+    /// wrote since the read.
     fn write<O: Linear, V: View>(
         &self,
         f: &O,
@@ -53,9 +54,10 @@ pub trait Method: Clone + Send + Sync {
         x: &V,
         i: usize,
         pending: Self::Pending,
+        pace: &Pace,
         local: &mut Self::Local,
     ) {
-        let _ = (f, state, x, i, pending, local);
+        let _ = (f, state, x, i, pending, pace, local);
     }
 
     /// Whether the write of `pending` moves anything. A line that was visited and did not move is left alone for a while,

@@ -80,6 +80,7 @@ impl Method for Bcd {
         z: &V,
         i: usize,
         (new, change): (f64, f64),
+        _pace: &Pace,
         _local: &mut (),
     ) {
         if change != 0.0 {

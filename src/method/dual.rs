@@ -79,6 +79,7 @@ impl Method for Dual {
         x: &V,
         i: usize,
         (new, change): (f64, f64),
+        _pace: &Pace,
         _local: &mut (),
     ) {
         if change != 0.0 {

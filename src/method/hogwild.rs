@@ -47,7 +47,7 @@ impl Hogwild {
 impl Method for Hogwild {
     /// c.
     type Local = f64;
-    /// −γ (n/W) wᵢ φ′.
+    /// −(n/W) wᵢ φ′.
     type Pending = f64;
 
     #[inline(always)]
@@ -57,11 +57,11 @@ impl Method for Hogwild {
         _state: &[SharedF64],
         x: &V,
         i: usize,
-        pace: &Pace,
+        _pace: &Pace,
         local: &mut f64,
     ) -> f64 {
         let margin = x.dot(f.line(i)) + *local;
-        -pace.step * self.scale * f.weight(i) * f.frame().loss.slope(margin, f.label(i))
+        -self.scale * f.weight(i) * f.frame().loss.slope(margin, f.label(i))
     }
 
     #[inline(always)]
@@ -72,12 +72,14 @@ impl Method for Hogwild {
         x: &V,
         i: usize,
         pending: f64,
+        pace: &Pace,
         local: &mut f64,
     ) {
         if pending != 0.0 {
-            x.axpy(pending, f.line(i));
+            let change = pace.step * pending;
+            x.axpy(change, f.line(i));
             if self.intercept {
-                *local += pending;
+                *local += change;
             }
         }
     }

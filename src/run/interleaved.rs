@@ -115,7 +115,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             }
             Some(pending) => pending,
         };
-        self.method.write(&f, state, &x, i, pending, &mut hands.local);
+        self.method.write(&f, state, &x, i, pending, &pace, &mut hands.local);
         if let Some(rest) = task.shards.parts[part as usize].rests.get(i) {
             rest.visited(M::moves(&pending));
         }

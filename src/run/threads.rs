@@ -76,7 +76,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         let (f, state) = (part.glm(marks, &frame), &part.state[..]);
                         let held = x.hold(f.line(i));
                         let pending = method.read(&f, state, &x, i, &pace, &mut hands.local);
-                        method.write(&f, state, &x, i, pending, &mut hands.local);
+                        method.write(&f, state, &x, i, pending, &pace, &mut hands.local);
                         if let Some(rest) = part.rests.get(i) {
                             rest.visited(M::moves(&pending));
                         }

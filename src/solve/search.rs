@@ -83,7 +83,7 @@ fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)]
     for (k, &(part, i)) in sample.iter().enumerate() {
         let f = shards.glm(part, frame);
         let pending = method.read(&f, &[], &x, i, &pace, &mut constant);
-        method.write(&f, &[], &x, i, pending, &mut constant);
+        method.write(&f, &[], &x, i, pending, &pace, &mut constant);
         unsettled += 1;
         if method.settle_every().is_some_and(|every| unsettled >= every || k + 1 == sample.len()) {
             method.settle(&x, 0..width, unsettled, &pace);
