@@ -28,6 +28,7 @@ mod passes;
 mod rebuild;
 mod residency;
 mod snapshot;
+mod table;
 mod task;
 pub mod threads;
 mod windows;
@@ -163,7 +164,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             1 => 1,
             _ => task
                 .exchange
-                .every(width, row_nonzeros, task.facts.shape.dense)
+                .every(engine.width(), row_nonzeros, task.facts.shape.dense)
                 .map_or(1, |every| (each / every as f64).ceil().max(1.0) as usize),
         };
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
@@ -179,7 +180,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             agreed: (0..workers)
                 .map(|worker| {
                     RwLock::new(Pages::placed(
-                        share(width, worker, workers).len(),
+                        share(engine.width(), worker, workers).len(),
                         &task.plan.site_of_worker(worker),
                     ))
                 })
@@ -270,6 +271,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             if let Verdict::Stop(_) = verdict {
                 return;
             }
+            self.snapshot(crew, epoch);
             if self.desk.is_some() {
                 self.passes(crew);
             } else {
@@ -303,7 +305,12 @@ impl<'a, D: Matrix> Run<'a, D> {
             return;
         }
         let (rank, workers) = self.task.plan.rank_in_replica(worker);
-        self.engine.clamp(self.replica_of(worker), share(self.task.width(), rank, workers), prox.lo, prox.hi);
+        let range = share(self.task.width(), rank, workers);
+        // An intercept may be anything.
+        let free = self.task.frame.free.filter(|free| range.contains(free)).unwrap_or(range.end);
+        for range in [range.start..free, (free + 1).min(range.end)..range.end] {
+            self.engine.clamp(self.replica_of(worker), range, prox.lo, prox.hi);
+        }
     }
 
     /// Whether the run must end within this epoch.

@@ -10,7 +10,7 @@ use crate::{
     },
     error::{Error, Result},
     exchange::Exchange,
-    method::{Bcd, Dual, Hogwild, Method, Newton},
+    method::{Bcd, Dual, Hogwild, Method, Newton, ProxAsaga, Svrg},
     model::Model,
     objective::{Frame, certificate},
     os::clock::Stopwatch,
@@ -186,6 +186,14 @@ impl Fit<'_> {
                 self.with_method(&method, placed, observer)
             }
             MethodKind::Newton => self.with_method(&Newton::new(frame, placed.shards.nonzeros()), placed, observer),
+            MethodKind::ProxAsaga => {
+                let method = ProxAsaga::new(prox, frame.rows, frame.total_weight, frame.free);
+                self.with_method(&method, placed, observer)
+            }
+            MethodKind::Svrg { epochs } => {
+                let method = Svrg::new(prox, frame.rows, frame.total_weight, frame.free, epochs);
+                self.with_method(&method, placed, observer)
+            }
             MethodKind::Auto => unreachable!("auto has chosen"),
         }
     }
@@ -335,11 +343,7 @@ impl Fit<'_> {
     }
 
     fn form(&self) -> Form {
-        match self.choice.method {
-            MethodKind::Dual { .. } => Form::Dual,
-            MethodKind::Bcd => Form::Columns,
-            MethodKind::Hogwild | MethodKind::Newton | MethodKind::Auto => Form::Primal,
-        }
+        auto::form(&self.choice.method)
     }
 
     fn lines(&self, form: Form) -> usize {

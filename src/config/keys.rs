@@ -14,7 +14,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 10] = [
     ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
     ("parameters", &["replicas", "memory", "merge", "cell", "layout"]),
     ("data", &["memory", "huge_pages"]),
-    ("method", &["kind", "penalize_intercept"]),
+    ("method", &["kind", "penalize_intercept", "epochs"]),
     ("step", &["kind", "initial", "half", "factor", "epochs"]),
     ("order", &["kind", "rows"]),
     ("exchange", &["kind", "every"]),

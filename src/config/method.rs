@@ -19,9 +19,32 @@ pub enum MethodKind {
     Bcd,
     /// Proximal Newton with sampled curvature.
     Newton,
+    /// ProxASAGA.
+    #[serde(rename = "proxasaga")]
+    ProxAsaga,
+    /// Asynchronous sparse SVRG.
+    Svrg {
+        /// Epochs from one snapshot to the next.
+        epochs: u64,
+    },
 }
 
-/// `[step]`: the length of a step of `hogwild`.
+impl MethodKind {
+    /// `epochs` of `svrg` where none are given (Mania et al. 2017, §6).
+    pub const SVRG_EPOCHS: u64 = 2;
+
+    /// Whether it has a step whose length is to be chosen.
+    pub fn has_step(&self) -> bool {
+        matches!(self, MethodKind::Hogwild) || self.has_companion()
+    }
+
+    /// Whether it keeps a memo for each row, and their average beside the parameters.
+    pub fn has_companion(&self) -> bool {
+        matches!(self, MethodKind::ProxAsaga | MethodKind::Svrg { .. })
+    }
+}
+
+/// `[step]`: the length of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum StepKind {

@@ -13,7 +13,7 @@ use crate::{
     checkpoint::Checkpoint,
     data::matrix::Matrix,
     error::Result,
-    method::{Method, Pace},
+    method::{Beside, Method, Pace, Term},
     store::Replica,
     sync::Rest,
     trace::Observer,
@@ -102,11 +102,14 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let f = task.shards.glm(part as usize, task.frame);
         let state = &task.shards.parts[part as usize].state;
         let replica = &self.replicas[task.plan.workers[cursor.worker].replica];
-        let mut open = replica.open();
-        let x = replica.view(&mut open);
+        let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
+        let x = replica.x.view(&mut open);
+        let rarity = task.shards.rarity(cursor.worker);
+        let beside = Beside { average: replica.beside.view(&mut open_beside), rarity };
+        let term = Term { f: &f, i, state };
         let pending = match cursor.pending.take() {
             None => {
-                let pending = self.method.read(&f, state, &x, i, &pace, &mut hands.local);
+                let pending = self.method.read(term, &x, &pace, &mut hands.local);
                 if !R::HOLDS {
                     cursor.pending = Some(pending);
                     return;
@@ -115,7 +118,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             }
             Some(pending) => pending,
         };
-        self.method.write(&f, state, &x, i, pending, &pace, &mut hands.local);
+        self.method.write(term, &x, &beside, pending, &pace, &mut hands.local);
         if let Some(rest) = task.shards.parts[part as usize].rests.get(i) {
             rest.visited(M::moves(&pending));
         }
@@ -129,7 +132,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
         let Seat { hands, .. } = &mut **seat.as_mut().expect(SEATED);
         let replica = &self.replicas[run.task.plan.workers[worker].replica];
-        let mut open = replica.open();
-        settle(self.method, &replica.view(&mut open), hands, &run.pace(epoch, 1023, 1024), true);
+        let mut open = replica.x.open();
+        settle(self.method, &replica.x.view(&mut open), hands, &run.pace(epoch, 1023, 1024), true);
     }
 }

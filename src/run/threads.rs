@@ -8,7 +8,7 @@ use crate::{
     checkpoint::Checkpoint,
     data::matrix::Matrix,
     error::Result,
-    method::Method,
+    method::{Beside, Method, Term},
     objective::Linear,
     os::markers,
     placement::team,
@@ -57,8 +57,10 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let buckets = order.epoch(epoch);
         let (skipped, window) = run.window_of(buckets, index);
         let replica = &self.replicas[task.plan.workers[worker].replica];
-        let mut open = replica.open();
-        let x = replica.view(&mut open);
+        let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
+        let x = replica.x.view(&mut open);
+        let rarity = task.shards.rarity(worker);
+        let beside = Beside { average: replica.beside.view(&mut open_beside), rarity };
         let (mut due, mut visited) = (Due::new(parts, window), 0);
         markers::start();
         on_vectors(
@@ -75,8 +77,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         let part = parts[part as usize];
                         let (f, state) = (part.glm(marks, &frame), &part.state[..]);
                         let held = x.hold(f.line(i));
-                        let pending = method.read(&f, state, &x, i, &pace, &mut hands.local);
-                        method.write(&f, state, &x, i, pending, &pace, &mut hands.local);
+                        let term = Term { f: &f, i, state };
+                        let pending = method.read(term, &x, &pace, &mut hands.local);
+                        method.write(term, &x, &beside, pending, &pace, &mut hands.local);
                         if let Some(rest) = part.rests.get(i) {
                             rest.visited(M::moves(&pending));
                         }

@@ -3,9 +3,9 @@
 
 use super::{Fit, Placed};
 use crate::{
-    config::{MethodKind, StepKind},
+    config::StepKind,
     data::matrix::Matrix,
-    method::{Hogwild, Method, Pace},
+    method::{Beside, Hogwild, Method, Pace, Term},
     objective::{Frame, Linear},
     shard::Shards,
     step::{self, Step},
@@ -22,14 +22,37 @@ const TRIALS: usize = 24;
 impl Fit<'_> {
     /// The step rule with its first length, for methods that have one.
     pub(super) fn step<D: Matrix>(&self, placed: &Placed<'_, D>) -> Option<Step> {
-        if self.choice.method != MethodKind::Hogwild {
+        let method = &self.choice.method;
+        if !method.has_step() {
             return None;
         }
-        let kind = self.setup.step.unwrap_or(StepKind::Diminishing { initial: None, half: 1.0 });
+        let usual = if method.has_companion() {
+            StepKind::Constant { initial: None }
+        } else {
+            StepKind::Diminishing { initial: None, half: 1.0 }
+        };
+        let kind = self.setup.step.unwrap_or(usual);
         let saved = placed.start.resume.as_ref().and_then(|checkpoint| checkpoint.step_initial);
-        let initial = step::initial(kind).or(saved).unwrap_or_else(|| search(&placed.shards, &placed.frame));
+        let initial = step::initial(kind).or(saved).unwrap_or_else(|| {
+            if method.has_companion() {
+                third(&placed.shards, &placed.frame)
+            } else {
+                search(&placed.shards, &placed.frame)
+            }
+        });
         Some(Step { kind, initial })
     }
+}
+
+/// 1/(3L), L the greatest smoothness of a term (n/W) wᵢφ.
+fn third<D: Matrix>(shards: &Shards<D>, frame: &Frame) -> f64 {
+    let of = |part: usize| {
+        let f = shards.glm(part, frame);
+        (0..f.lines()).map(|i| f.weight(i) * f.norm2(i)).fold(0.0, f64::max)
+    };
+    let greatest = shards.once.clone().map(of).fold(0.0, f64::max);
+    let smoothness = frame.rows as f64 / frame.total_weight * frame.loss.curvature() * greatest;
+    if smoothness > 0.0 { 1.0 / (3.0 * smoothness) } else { 1.0 }
 }
 
 /// The candidate whose single pass over the sample leaves the least objective on the sample. Starts at 1/(φ″max times
@@ -78,12 +101,16 @@ fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)]
     let replica = Plain::<f64>::zeros(width);
     let mut open = replica.open();
     let x = replica.view(&mut open);
+    let nothing = Plain::<f64>::zeros(0);
+    let mut open_nothing = nothing.open();
+    let beside = Beside { average: nothing.view(&mut open_nothing), rarity: &[] };
     let pace = Pace { step: gamma, damping: 1.0, amplify: 1.0 };
     let (mut constant, mut unsettled) = (0.0, 0);
     for (k, &(part, i)) in sample.iter().enumerate() {
         let f = shards.glm(part, frame);
-        let pending = method.read(&f, &[], &x, i, &pace, &mut constant);
-        method.write(&f, &[], &x, i, pending, &pace, &mut constant);
+        let term = Term { f: &f, i, state: &[] };
+        let pending = method.read(term, &x, &pace, &mut constant);
+        method.write(term, &x, &beside, pending, &pace, &mut constant);
         unsettled += 1;
         if method.settle_every().is_some_and(|every| unsettled >= every || k + 1 == sample.len()) {
             method.settle(&x, 0..width, unsettled, &pace);

@@ -23,6 +23,7 @@ mod os;
 mod placement;
 mod prox;
 mod readers;
+mod reduced_variance;
 mod reference;
 mod refusal;
 mod replicated;

@@ -7,10 +7,23 @@ use crate::{
 };
 
 pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
-    let kinds: [(&str, &[&str]); 5] =
-        [("auto", &[]), ("hogwild", &[]), ("dual", &["penalize_intercept"]), ("bcd", &[]), ("newton", &[])];
-    Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept"])? {
+    let kinds: [(&str, &[&str]); 7] = [
+        ("auto", &[]),
+        ("hogwild", &[]),
+        ("dual", &["penalize_intercept"]),
+        ("bcd", &[]),
+        ("newton", &[]),
+        ("proxasaga", &[]),
+        ("svrg", &["epochs"]),
+    ];
+    Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept", "epochs"])? {
         "hogwild" => MethodKind::Hogwild,
+        "proxasaga" => MethodKind::ProxAsaga,
+        "svrg" => MethodKind::Svrg {
+            epochs: settings
+                .get("method", "epochs")
+                .map_or(Ok(MethodKind::SVRG_EPOCHS), |entry| entry.whole(1, 1 << 53, ""))?,
+        },
         "bcd" => MethodKind::Bcd,
         "newton" => MethodKind::Newton,
         "dual" => MethodKind::Dual {
