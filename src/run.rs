@@ -96,6 +96,9 @@ pub struct Run<'a, D: Matrix> {
     /// Squared length of the move of what is agreed at that exchange, and the sum of it over the replicas before it, in the
     /// same ranges, where replicas are summed.
     overlap: Vec<CachePadded<[SharedF64; 2]>>,
+    /// Squared distance of the store from what the state says, and squared length of that, when it was last made again, in
+    /// the same ranges.
+    drift: Vec<CachePadded<[SharedF64; 2]>>,
     /// Each worker's private scalar.
     constants: Vec<CachePadded<SharedF64>>,
     /// φ′ of every margin, when going by columns.
@@ -187,6 +190,7 @@ impl<'a, D: Matrix> Run<'a, D> {
                 .collect(),
             spread: padded(),
             overlap: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
+            drift: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
             constants: (0..workers).map(|_| CachePadded::new(SharedF64::new(task.constant))).collect(),
             gate_seconds: padded(),
             slopes: Pages::placed(margins, &task.plan.site(&task.plan.in_runs())),

@@ -265,7 +265,7 @@ impl Fit<'_> {
             seed: self.setup.seed,
             limits: self.limits(),
             certificate: certificate::kind(&placed.frame.prox),
-            drifts: form != Form::Primal && self.drifts(),
+            drifts: self.drifts(),
             column_scale: &placed.column_scale,
             template: &placed.template,
             constant,
@@ -371,6 +371,10 @@ impl Fit<'_> {
 
     /// Whether the store may come to differ from the state.
     fn drifts(&self) -> bool {
+        if self.form() == Form::Primal {
+            // No addition to a companion is lost, but it is rounded.
+            return self.choice.method.has_companion() && self.setup.parameters.cell == CellKind::F32;
+        }
         let shared = self.plan.granularity != Granularity::Core
             && self.plan.replicas.iter().any(|replica| replica.workers.len() > 1);
         (shared && self.setup.parameters.merge == MergeKind::Lossy) || self.setup.parameters.cell == CellKind::F32

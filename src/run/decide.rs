@@ -187,6 +187,7 @@ impl<D: Matrix> Run<'_, D> {
             support: totals.support,
             step: self.task.step.map(|step| step.length(ledger.epochs_done as f64)),
             consensus: self.consensus(),
+            drift: self.drift(),
         }
     }
 

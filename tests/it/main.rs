@@ -8,6 +8,7 @@ mod command;
 mod config;
 mod cpulist;
 mod damping;
+mod drift;
 mod export;
 mod generate;
 mod golden;
