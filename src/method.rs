@@ -7,6 +7,7 @@ pub mod batch;
 pub mod bcd;
 pub mod dual;
 pub mod hogwild;
+pub mod minibatch;
 pub mod newton;
 
 pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton};
@@ -20,6 +21,16 @@ pub struct Pace {
     pub damping: f64,
     /// What a worker multiplies its writes with: σ′ where replicas are summed and divided by σ′, else 1.
     pub amplify: f64,
+}
+
+/// Whose delay an update has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Its own: the updates written between its read and its write (shared memory, Wu et al. 2022).
+    Ticket,
+    /// The longest of all workers' last contributions, its own among them, since each still counts in what is written: a
+    /// table of gradients (PIAG: τₖ = k − min sᵢ).
+    Stamps,
 }
 
 /// One method, small enough that each worker has a copy of its own. An update is a read, then a write; a runner may let
@@ -47,6 +58,7 @@ pub trait Method: Clone + Send + Sync {
 
     /// Writes the update of line `i`. Only now is the step's length known, for it may depend on how many updates others
     /// wrote since the read.
+    #[expect(clippy::too_many_arguments, reason = "what a read takes, and what it left")]
     fn write<O: Linear, V: View>(
         &self,
         f: &O,
@@ -58,6 +70,17 @@ pub trait Method: Clone + Send + Sync {
         local: &mut Self::Local,
     ) {
         let _ = (f, state, x, i, pending, pace, local);
+    }
+
+    /// Lines b of an update: it reads b lines one after the other, then writes them all with the same step. What counts lines,
+    /// such as `updates` of a run, counts b for it; delays and steps count it as one.
+    fn lines_per_update(&self) -> usize {
+        1
+    }
+
+    /// How the delays of its updates are counted.
+    fn measure(&self) -> Measure {
+        Measure::Ticket
     }
 
     /// Whether the write of `pending` moves anything. A line that was visited and did not move is left alone for a while,
@@ -72,12 +95,12 @@ pub trait Method: Clone + Send + Sync {
         None
     }
 
-    /// Updates of one replica after which [`Method::settle`] is due; `None` if it never is.
+    /// Lines written to one replica after which [`Method::settle`] is due; `None` if it never is.
     fn settle_every(&self) -> Option<u64> {
         None
     }
 
-    /// Applies what was put off for `updates` updates of the replica to the parameters in `range`.
+    /// Applies what was put off for `updates` lines that were written to the replica to the parameters in `range`.
     fn settle<V: View>(&self, x: &V, range: Range<usize>, updates: u64, pace: &Pace) {
         let _ = (x, range, updates, pace);
     }

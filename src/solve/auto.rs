@@ -93,6 +93,7 @@ fn by_passes(setup: &Setup, shape: &Shape) -> bool {
     let parameters = &setup.parameters;
     let of_lines = setup.exchange.is_some()
         || setup.order != OrderKind::Auto
+        || !setup.injection.is_none()
         || parameters.merge != MergeKind::Lossy
         || parameters.cell != CellKind::F64
         || parameters.layout != Layout::Plain;
@@ -142,7 +143,7 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     }
     match (form(method), setup.exchange) {
         (Form::Primal, Some(ExchangeKind::Sum { .. })) => Err(Error::unmet(
-            "exchange sum does not go with method hogwild: K replicas that each move all the way would move K times",
+            "exchange sum does not go with methods hogwild and minibatch: K replicas that each move all the way would move K times",
             "Use exchange average.",
         )),
         (Form::Dual | Form::Columns, Some(ExchangeKind::Average { .. })) => Err(Error::unmet(
@@ -180,6 +181,6 @@ fn form(method: &MethodKind) -> Form {
     match method {
         MethodKind::Dual { .. } => Form::Dual,
         MethodKind::Bcd => Form::Columns,
-        MethodKind::Hogwild | MethodKind::Newton | MethodKind::Auto => Form::Primal,
+        MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Newton | MethodKind::Auto => Form::Primal,
     }
 }

@@ -43,7 +43,7 @@ impl Fit<'_> {
         let ones = match self.choice.method {
             MethodKind::Dual { penalize_intercept } => problem.intercept && penalize_intercept,
             MethodKind::Bcd | MethodKind::Newton => problem.intercept,
-            MethodKind::Hogwild | MethodKind::Auto => false,
+            MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Auto => false,
         };
         if by_columns && self.shape.rows > u32::MAX as usize {
             let what = format!("{} rows; coordinate descent by columns takes up to 2³² − 1", self.shape.rows);
@@ -64,7 +64,7 @@ impl Fit<'_> {
             slots: Arc::new(slots),
             total_weight,
             free_column: (ones && !matches!(self.choice.method, MethodKind::Dual { .. })).then_some(columns - 1),
-            private_constant: problem.intercept && self.choice.method == MethodKind::Hogwild,
+            private_constant: problem.intercept && self.choice.method.takes_step(),
         };
         let template = Model {
             loss: problem.loss,
