@@ -12,6 +12,7 @@ use serde::Serialize;
 mod check;
 mod conflict;
 mod entry;
+mod injection;
 mod keys;
 mod location;
 mod memory;
@@ -23,6 +24,7 @@ mod settings;
 mod workers;
 mod write;
 
+pub use injection::{DelayKind, Injection, Straggler};
 pub use location::{Kind, Location, Selection, Step};
 pub use memory::{DataMemory, DataPlacement, HugePages, Layout, ParameterMemory};
 pub use method::{MethodKind, OrderKind, Runner, StepKind, Stop};
@@ -52,6 +54,8 @@ pub struct Setup {
     pub order: OrderKind,
     /// `[exchange]`; `None` is the method's own choice.
     pub exchange: Option<ExchangeKind>,
+    /// `[injection]`.
+    pub injection: Injection,
     /// `[stop]`.
     pub stop: Stop,
     /// `[run] runner`.
@@ -86,6 +90,7 @@ impl Default for Setup {
             step: None,
             order: OrderKind::Auto,
             exchange: None,
+            injection: Injection::none(),
             stop: Stop {
                 target: Some(1e-4),
                 target_objective: None,

@@ -36,13 +36,18 @@
 //! | [`method::Method`] | what does one update read, and what does it then write? | a file in `method/`, a line in `solve.rs` |
 //! | [`method::batch::Batch`] | which pass over all rows comes next, given what the last one found? | likewise |
 //! | [`exchange::Exchange`] | how are replicas drawn together? | a file in `exchange/`, two lines in `exchange.rs` |
-//! | [`step::Step`] | how long is this step? | a file in `step/`, two lines in `step.rs` |
+//! | [`step::Step`], [`step::Adaptive`] | how long is this step, given the delays measured so far? | a file in `step/`, two lines in `step.rs` |
 //! | [`trace::Observer`] | what happened? | a type that implements it |
 //!
 //! An update is a read, then a write ([`method::Method::read`], [`method::Method::write`]). So *delay* has one definition:
 //! the number of updates written between one update's read and its write. Real threads ([`run::threads`]) call the two
 //! back to back; the interleaved runner ([`run::interleaved`]) puts the other workers' halves between them, in an order
-//! drawn from the seed.
+//! drawn from the seed; and [`config::Injection`] puts a worker's own between them, under both.
+//!
+//! A delay is measured where a step needs it, where delays are injected and where steps are logged: an update notes before its
+//! first read how many updates of its replica have landed, and takes its number k at its write; the difference is its delay
+//! (of a method with a table of gradients, the longest of the table: [`method::Measure`]). Nothing is measured, and nothing
+//! paid for it, in other runs.
 //!
 //! # Invariants
 //!
@@ -60,7 +65,8 @@
 //!    counts and not on the clock.
 //! 6. Between the start line and the stop a worker allocates nothing an update, logs nothing, and branches on settings at
 //!    most once an update. It waits where its method says so, at a gate between phases or for the stripes of a locked
-//!    merge, and every wait is counted ([`run::Waits`]).
+//!    or the lock of a consistent merge, for the lock under which updates are numbered where delays are measured, and every
+//!    wait is counted ([`run::Waits`]).
 //! 7. Every figure that reaches a person says how it was got: [`Label::Measured`](placement::Label) or
 //!    [`Label::Virtual`](placement::Label).
 //!
@@ -68,6 +74,9 @@
 //!
 //! * The regulariser of `hogwild` is applied in sweeps, sixteen or fewer an epoch, not lazily by time stamp: a stamp is
 //!   one more random access an entry ([`method::hogwild`]).
+//! * A delay counts updates that have their number and are still being written as not seen: it errs on the safe side, by at
+//!   most the number of workers.
+//! * A resumed run begins with an empty window of past steps: all that was read before has been written.
 //! * The store of `dual` and `bcd` can be rebuilt from their state. Lossy merges of several workers are repaired so
 //!   before anything is certified, so that PASSCoDe-Wild converges to the problem's own solution, not to a perturbed one.
 //! * `proxasaga` and `svrg` on replicas draw the averages of their tables together as they do the parameters, each replica's own

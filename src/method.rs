@@ -13,11 +13,13 @@ pub mod bcd;
 mod corrected;
 pub mod dual;
 pub mod hogwild;
+pub mod minibatch;
 pub mod newton;
+pub mod piag;
 pub mod proxasaga;
 pub mod svrg;
 
-pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton, proxasaga::ProxAsaga, svrg::Svrg};
+pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton, piag::Piag, proxasaga::ProxAsaga, svrg::Svrg};
 
 /// What the run tells an update about itself.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +106,16 @@ pub enum Companion {
     },
 }
 
+/// Whose delay an update has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Its own: the updates written between its read and its write (shared memory, Wu et al. 2022).
+    Ticket,
+    /// The longest of all workers' last contributions, its own among them, since each still counts in what is written: a
+    /// table of gradients (PIAG: τₖ = k − min sᵢ).
+    Stamps,
+}
+
 /// One method, small enough that each worker has a copy of its own. An update is a read, then a write; a runner may let
 /// other workers write in between. A method that moves by whole passes has a [`Batch`](batch::Batch) instead, and neither
 /// reads nor writes by lines.
@@ -139,9 +151,28 @@ pub trait Method: Clone + Send + Sync {
         let _ = (term, x, beside, pending, pace, local);
     }
 
+    /// What an update does once all its lines are written, where [`Method::FINISHES`]: dense work, once an update.
+    fn finish<V: View>(&self, x: &V, beside: &Beside<'_, V>, pace: &Pace) {
+        let _ = (x, beside, pace);
+    }
+
+    /// Whether [`Method::finish`] does anything.
+    const FINISHES: bool = false;
+
     /// The vector that the method has beside the parameters, if it has one.
     fn companion(&self) -> Option<Companion> {
         None
+    }
+
+    /// Lines b of an update: it reads b lines one after the other, then writes them all with the same step. What counts lines,
+    /// such as `updates` of a run, counts b for it; delays and steps count it as one.
+    fn lines_per_update(&self) -> usize {
+        1
+    }
+
+    /// How the delays of its updates are counted.
+    fn measure(&self) -> Measure {
+        Measure::Ticket
     }
 
     /// Whether the write of `pending` moves anything. A line that was visited and did not move is left alone for a while,
@@ -156,12 +187,12 @@ pub trait Method: Clone + Send + Sync {
         None
     }
 
-    /// Updates of one replica after which [`Method::settle`] is due; `None` if it never is.
+    /// Lines written to one replica after which [`Method::settle`] is due; `None` if it never is.
     fn settle_every(&self) -> Option<u64> {
         None
     }
 
-    /// Applies what was put off for `updates` updates of the replica to the parameters in `range`.
+    /// Applies what was put off for `updates` lines that were written to the replica to the parameters in `range`.
     fn settle<V: View>(&self, x: &V, range: Range<usize>, updates: u64, pace: &Pace) {
         let _ = (x, range, updates, pace);
     }

@@ -12,16 +12,19 @@ use crate::{
     os::{clock::Stopwatch, memory::Pages},
     placement::{actual::Actual, share},
     sync::{Flag, SharedF64, Slot},
-    trace::{CertificateKind, Observer, Sample, StopReason},
+    trace::{CertificateKind, DelaySummary, Delays, Observer, Sample, StopReason},
 };
 use crossbeam_utils::CachePadded;
 use std::sync::{Mutex, RwLock};
 
 mod crew;
+mod cursor;
 mod decide;
 pub mod engine;
 mod evaluate;
 mod exchanging;
+mod gauge;
+mod injection;
 pub mod interleaved;
 mod origin;
 mod passes;
@@ -31,10 +34,12 @@ mod snapshot;
 mod table;
 mod task;
 pub mod threads;
+mod turns;
 mod windows;
 
 use crew::Crew;
 use engine::Engine;
+use gauge::Gauge;
 pub use task::{Facts, Form, Limits, Task};
 
 /// What decides at an epoch's end, touched by one thread at a time.
@@ -85,6 +90,15 @@ pub struct Run<'a, D: Matrix> {
     engine: &'a dyn Engine<D>,
     /// Windows of an epoch that visits every line.
     windows_most: usize,
+    /// Lines of the problem.
+    lines: usize,
+    /// The updates of each replica, numbered.
+    gauges: Vec<Gauge>,
+    /// Whether delays are measured, and whether every step is told of.
+    measures: bool,
+    logs: bool,
+    /// Whether threads go by halves, too.
+    by_halves: bool,
     /// Lines visited in the last epoch, over all.
     visited: CachePadded<SharedF64>,
     sheets: Vec<evaluate::Sheet>,
@@ -134,6 +148,8 @@ pub struct Ended {
     pub updates: u64,
     /// What each worker waited for.
     pub waits: Vec<Waits>,
+    /// How long updates were delayed, where that was measured.
+    pub delays: Option<DelaySummary>,
     /// Where threads and pages were when the run began.
     pub actual: Actual,
     /// What a person should know.
@@ -147,6 +163,9 @@ pub struct Waits {
     pub gate_seconds: f64,
     /// Stripes of a locked merge that another update held.
     pub stripes: u64,
+    /// Times that a lock of the replica was not to be had at once: that of a consistent merge, or the one under which updates
+    /// are numbered where delays are measured.
+    pub locks: u64,
 }
 
 impl<'a, D: Matrix> Run<'a, D> {
@@ -162,21 +181,33 @@ impl<'a, D: Matrix> Run<'a, D> {
         let lines = task.shards.lines();
         let row_nonzeros = task.shards.nonzeros() as f64 / lines.max(1) as f64;
         let each = (lines as f64 / workers as f64).ceil();
+        let batch = engine.lines_per_update().min(lines.max(1)) as f64;
         let replicas = task.plan.replicas.len();
         let windows = match replicas {
             1 => 1,
             _ => task
                 .exchange
-                .every(engine.width(), row_nonzeros, task.facts.shape.dense)
-                .map_or(1, |every| (each / every as f64).ceil().max(1.0) as usize),
+                .every(engine.width(), batch * row_nonzeros, task.facts.shape.dense)
+                .map_or(1, |every| (each / (batch * every as f64)).ceil().max(1.0) as usize),
         };
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
         let damping = from.map_or(replicas as f64, |from| from.damping);
         let least = if task.exchange.sums() { 1.0 } else { damping };
         let margins = if task.form == Form::Columns { width } else { 0 };
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
+        let logs = observer.wants_steps();
+        let by_delay = task.step.is_some_and(|step| step.kind.is_by_delay());
+        let measures = logs || by_delay || !task.injection.is_none();
+        let gauge = |replica: &crate::placement::ReplicaPlan| {
+            Gauge::new(engine.measure(), replica.workers.len(), task.step.and_then(crate::step::Step::adaptive))
+        };
         let mut run = Run {
             windows_most: windows,
+            lines,
+            gauges: task.plan.replicas.iter().map(gauge).collect(),
+            measures,
+            logs,
+            by_halves: measures || task.consistent || engine.lines_per_update() > 1,
             visited: CachePadded::new(SharedF64::new(1.0)),
             sheets: Vec::new(),
             desk: engine.batch().map(|batch| Mutex::new(Box::new(passes::Desk::new(batch, width)))),
@@ -333,7 +364,7 @@ impl<'a, D: Matrix> Run<'a, D> {
     fn end(self) -> Result<Ended> {
         let checkpoint = self.checkpoint();
         let model = self.model();
-        let (updates, waits) = (self.updates(), self.waits());
+        let (updates, waits, delays) = (self.updates(), self.waits(), self.delays());
         let ledger = self.ledger.into_inner().expect(PANICKED);
         if let Some(error) = ledger.error {
             return Err(error);
@@ -349,17 +380,24 @@ impl<'a, D: Matrix> Run<'a, D> {
             samples: ledger.samples,
             updates,
             waits,
+            delays,
             actual: ledger.actual,
             warnings: ledger.warnings,
         })
     }
 
     fn waits(&self) -> Vec<Waits> {
-        let of = |worker: usize| Waits {
-            gate_seconds: self.gate_seconds[worker].read(),
-            stripes: self.engine.stripes_waited(worker),
+        let of = |worker: usize| {
+            let (stripes, locks) = self.engine.waited(worker);
+            Waits { gate_seconds: self.gate_seconds[worker].read(), stripes, locks }
         };
         (0..self.workers()).map(of).collect()
+    }
+
+    fn delays(&self) -> Option<DelaySummary> {
+        let mut all = Delays::default();
+        (0..self.workers()).for_each(|worker| self.engine.add_delays(worker, &mut all));
+        all.summary()
     }
 
     /// Updates of this process, all workers.

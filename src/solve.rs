@@ -10,7 +10,7 @@ use crate::{
     },
     error::{Error, Result},
     exchange::Exchange,
-    method::{Bcd, Dual, Hogwild, Method, Newton, ProxAsaga, Svrg},
+    method::{Bcd, Dual, Hogwild, Method, Newton, ProxAsaga, Svrg, minibatch::minibatch},
     model::Model,
     objective::{Frame, certificate},
     os::clock::Stopwatch,
@@ -22,15 +22,17 @@ use crate::{
     },
     store::{Plain, Replica, Shared},
     sync::{Locked, Lossless, Lossy, SharedF32, SharedF64},
-    trace::{CertificateKind, Observer, Sample, StopReason},
+    trace::{CertificateKind, DelaySummary, Observer, Sample, StopReason},
 };
 
 mod auto;
 mod begin;
+mod delays;
 mod labels;
 mod memory;
 mod place;
 mod search;
+mod smoothness;
 mod verify;
 
 pub use verify::{Verified, verify};
@@ -104,6 +106,9 @@ pub struct Outcome {
     pub checkpoint: Checkpoint,
     /// What each worker waited for.
     pub waits: Vec<Waits>,
+    /// How long updates were delayed, where that was measured: by a step rule that needs it, under injection, or for a log of
+    /// steps.
+    pub delays: Option<DelaySummary>,
     /// γ₀, where the method has a step.
     pub step_initial: Option<f64>,
 }
@@ -125,7 +130,8 @@ pub fn solve(
         return Err(Error::data(&data.path, None, "the file has no rows", "Give at least one row."));
     }
     let choice = auto::choose(setup, &shape)?;
-    let fit = Fit { setup, plan, shape, choice };
+    let fit = Fit { setup, plan, shape, choice, logs: observer.wants_steps() };
+    fit.check_delays()?;
     let held = data.source.held_bytes();
     let costs = fit.costs(&*data.source, data.weights.is_some(), &held);
     let room = fit.room(&costs, held);
@@ -144,6 +150,8 @@ struct Fit<'a> {
     plan: &'a Plan,
     shape: Shape,
     choice: auto::Choice,
+    /// Whether every step is told of.
+    logs: bool,
 }
 
 /// What is known once they are.
@@ -170,11 +178,12 @@ impl Fit<'_> {
         placed.seconds = clock.seconds();
         let (frame, prox) = (&placed.frame, placed.frame.prox);
         match self.choice.method {
-            MethodKind::Hogwild => {
+            MethodKind::Hogwild | MethodKind::Minibatch { .. } => {
                 let nonzeros = placed.shards.nonzeros();
                 let (rows, columns) = (frame.rows, frame.columns);
                 let method =
                     Hogwild::new(prox, rows, columns, nonzeros, frame.total_weight, frame.private_constant);
+                let method = minibatch(method, self.rows_per_update());
                 self.with_method(&method, placed, observer)
             }
             MethodKind::Dual { .. } => {
@@ -209,12 +218,16 @@ impl Fit<'_> {
         match (self.plan.granularity, parameters.cell, parameters.merge) {
             (Granularity::Core, F64, _) => self.with_store::<D, M, Plain<f64>>(method, placed, observer),
             (Granularity::Core, F32, _) => self.with_store::<D, M, Plain<f32>>(method, placed, observer),
-            (_, F64, Merge::Lossy) => self.with_store::<D, M, Shared<SharedF64, Lossy>>(method, placed, observer),
+            (_, F64, Merge::Lossy | Merge::Consistent) => {
+                self.with_store::<D, M, Shared<SharedF64, Lossy>>(method, placed, observer)
+            }
             (_, F64, Merge::Lossless) => {
                 self.with_store::<D, M, Shared<SharedF64, Lossless>>(method, placed, observer)
             }
             (_, F64, Merge::Locked) => self.with_store::<D, M, Shared<SharedF64, Locked>>(method, placed, observer),
-            (_, F32, Merge::Lossy) => self.with_store::<D, M, Shared<SharedF32, Lossy>>(method, placed, observer),
+            (_, F32, Merge::Lossy | Merge::Consistent) => {
+                self.with_store::<D, M, Shared<SharedF32, Lossy>>(method, placed, observer)
+            }
             (_, F32, Merge::Lossless) => {
                 self.with_store::<D, M, Shared<SharedF32, Lossless>>(method, placed, observer)
             }
@@ -262,6 +275,8 @@ impl Fit<'_> {
             order: self.order(),
             exchange: Exchange::new(exchange),
             step,
+            injection: &self.setup.injection,
+            consistent: self.setup.parameters.merge == MergeKind::Consistent,
             seed: self.setup.seed,
             limits: self.limits(),
             certificate: certificate::kind(&placed.frame.prox),
@@ -319,6 +334,7 @@ impl Fit<'_> {
             model: ended.model,
             checkpoint: ended.checkpoint,
             waits: ended.waits,
+            delays: ended.delays,
             step_initial,
         }
     }
@@ -337,8 +353,16 @@ impl Fit<'_> {
             method: self.choice.method.name(),
             why: &self.choice.why,
             shape: self.shape,
-            warnings: self.plan.warnings.iter().cloned().chain(dropped).collect(),
+            warnings: self.plan.warnings.iter().cloned().chain(dropped).chain(self.unsafe_step()).collect(),
             pages_max: placed.start.pages_max.unwrap_or((PAGES / arrays).max(16)),
+        }
+    }
+
+    /// Rows of an update, for the methods that take a step.
+    fn rows_per_update(&self) -> usize {
+        match self.choice.method {
+            MethodKind::Minibatch { rows } => rows,
+            _ => 1,
         }
     }
 

@@ -40,6 +40,8 @@ pub trait View {
     );
     /// x_j ← f(j, x_j) over a range: a dense sweep.
     fn map(&self, range: Range<usize>, f: impl FnMut(usize, f64) -> f64);
+    /// x_j ← f(j, x_j, y_j) over all coordinates, where y is what `beside` shows: a dense sweep of two vectors.
+    fn map_beside(&self, beside: &Self, f: impl FnMut(usize, f64, f64) -> f64);
     /// The locks of the row's coordinates, held until the guard is dropped; `None` unless the merge is `locked`.
     fn hold(&self, row: Row<'_>) -> Option<Held<'_>>;
 }
@@ -157,6 +159,13 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
             }
             drop(held);
             at = end;
+        }
+    }
+
+    #[inline]
+    fn map_beside(&self, beside: &Self, mut f: impl FnMut(usize, f64, f64) -> f64) {
+        for (j, (x, y)) in self.slots.iter().zip(beside.slots).enumerate() {
+            M::update(x, |x| f(j, x, y.read()));
         }
     }
 

@@ -8,15 +8,17 @@ use atomic_float::{AtomicF32, AtomicF64};
 use std::{
     cell::Cell,
     sync::atomic::{
-        AtomicBool, AtomicU8, AtomicU32,
+        AtomicBool, AtomicU8, AtomicU32, AtomicU64,
         Ordering::{self, Relaxed},
     },
 };
 
+mod count;
 mod gate;
 mod rest;
 mod stripes;
 
+pub use count::Count;
 pub use gate::{Gate, Watch};
 pub use rest::Rest;
 pub use stripes::{Held, Stripes};

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 
+mod injection;
 mod memory;
 mod method;
 mod problem;
@@ -47,6 +48,7 @@ impl Settings {
             step: method::step(self)?,
             order: method::order(self)?,
             exchange: method::exchange(self)?,
+            injection: injection::injection(self)?,
             stop: method::stop(self, default.stop)?,
             runner: self.choice_or("run", "runner", default.runner)?,
             seed: match self.get("run", "seed") {

@@ -2,8 +2,8 @@
 //! neither data nor a topology is judged here.
 
 use super::{
-    CellKind, ClassWeight, Constraint, Count, DataMemory, ExchangeKind, Granularity, L2, Layout, MergeKind,
-    MethodKind, Normalize, OrderKind, Pin, Settings, Setup,
+    CellKind, ClassWeight, Constraint, Count, DataMemory, DelayKind, ExchangeKind, Granularity, L2, Layout,
+    MergeKind, MethodKind, Normalize, OrderKind, Pin, Settings, Setup, Straggler,
 };
 use super::{
     check::{contradiction, origin},
@@ -13,7 +13,9 @@ use crate::{error::Result, method::newton};
 
 /// Refuses the first contradiction.
 pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
-    steps_are_of_hogwild(settings, setup)?;
+    steps_are_of_methods_that_take_one(settings, setup)?;
+    lengths_by_smoothness_need_it(settings, setup)?;
+    held_updates_are_not_put_off(settings, setup)?;
     one_replica_has_no_exchange(settings, setup)?;
     a_core_replica_has_one_writer(settings, setup)?;
     dual_needs_l2(settings, setup)?;
@@ -28,7 +30,7 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     margins_have_no_layout(settings, setup)
 }
 
-fn steps_are_of_hogwild(settings: &Settings, setup: &Setup) -> Result<()> {
+fn steps_are_of_methods_that_take_one(settings: &Settings, setup: &Setup) -> Result<()> {
     let why = match setup.method {
         MethodKind::Dual { .. } => "maximises the dual along each coordinate",
         MethodKind::Bcd => "takes each coordinate's step from the data",
@@ -48,8 +50,52 @@ fn steps_are_of_hogwild(settings: &Settings, setup: &Setup) -> Result<()> {
         settings,
         ("step", key),
         what,
-        "take [step] out, or say step.kind = \"auto\", or take method.kind = \"hogwild\", \"proxasaga\" or \"svrg\"",
+        "take [step] out, or say step.kind = \"auto\", or take method.kind = \"hogwild\", \"minibatch\", \"proxasaga\" or \"svrg\"",
     ))
+}
+
+fn lengths_by_smoothness_need_it(settings: &Settings, setup: &Setup) -> Result<()> {
+    let Some(step) = setup.step.filter(|step| step.is_by_smoothness() && step.initial().is_none()) else {
+        return Ok(());
+    };
+    if setup.problem.loss.curvature().is_finite() {
+        return Ok(());
+    }
+    let what = format!(
+        "step.kind = \"{}\" takes its length h/L from the smoothness L of the terms, and problem.loss = \"{}\" ({}) has a \
+         kink",
+        step.name(),
+        setup.problem.loss.name(),
+        origin(settings, "problem", "loss")
+    );
+    Err(contradiction(
+        settings,
+        ("step", "kind"),
+        what,
+        "give step.initial, or take a smooth loss (logistic, squared, squared-hinge, huber)",
+    ))
+}
+
+/// An update under a locked merge holds its row's stripes from read to write: nothing can come between the two.
+fn held_updates_are_not_put_off(settings: &Settings, setup: &Setup) -> Result<()> {
+    if setup.parameters.merge != MergeKind::Locked {
+        return Ok(());
+    }
+    let (at, what) = if setup.injection.delay != DelayKind::None {
+        let what = "injection.delay puts writes off, and other updates would wait for its stripes all the while";
+        (("injection", "delay"), what)
+    } else if matches!(setup.method, MethodKind::Minibatch { .. }) {
+        let what = "an update of method \"minibatch\" reads many rows, whose stripes, taken row by row, two workers could \
+                    take from each other for ever";
+        (("method", "kind"), what)
+    } else {
+        return Ok(());
+    };
+    let what = format!(
+        "{what}: parameters.merge = \"locked\" ({}) holds an update's stripes from its read to its write",
+        origin(settings, "parameters", "merge")
+    );
+    Err(contradiction(settings, at, what, "take merge = \"consistent\", \"lossless\" or \"lossy\""))
 }
 
 fn one_replica_has_no_exchange(settings: &Settings, setup: &Setup) -> Result<()> {
@@ -156,6 +202,8 @@ fn passes_have_no_updates(settings: &Settings, setup: &Setup) -> Result<()> {
     }
     let said = [
         ("exchange", "kind", setup.exchange.is_some(), "draws replicas together that moved apart"),
+        ("injection", "delay", setup.injection.delay != DelayKind::None, "puts updates off"),
+        ("injection", "straggler", setup.injection.straggler != Straggler::None, "slows updates down"),
         ("order", "kind", setup.order != OrderKind::Auto, "orders the updates"),
         ("order", "rows", setup.order != OrderKind::Auto, "orders the updates"),
         ("parameters", "merge", setup.parameters.merge != MergeKind::Lossy, "settles how two updates meet"),
@@ -202,7 +250,7 @@ fn a_copy_of_the_data_has_no_state(settings: &Settings, setup: &Setup) -> Result
         MethodKind::Dual { .. } => "a dual variable",
         MethodKind::Bcd => "a coefficient",
         MethodKind::ProxAsaga | MethodKind::Svrg { .. } => "a memo",
-        MethodKind::Auto | MethodKind::Hogwild | MethodKind::Newton => return Ok(()),
+        MethodKind::Auto | MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Newton => return Ok(()),
     };
     if setup.data.memory != DataMemory::Replicate {
         return Ok(());
@@ -236,7 +284,10 @@ fn margins_have_no_layout(settings: &Settings, setup: &Setup) -> Result<()> {
 
 fn gradients_average_and_changes_sum(settings: &Settings, setup: &Setup) -> Result<()> {
     let (why, other) = match (&setup.method, setup.exchange) {
-        (MethodKind::Hogwild | MethodKind::ProxAsaga | MethodKind::Svrg { .. }, Some(ExchangeKind::Sum { .. })) => {
+        (
+            MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::ProxAsaga | MethodKind::Svrg { .. },
+            Some(ExchangeKind::Sum { .. }),
+        ) => {
             ("K replicas that each move all the way would together move K times", "average")
         }
         (MethodKind::Dual { .. }, Some(ExchangeKind::Average { .. })) => {

@@ -8,16 +8,17 @@ use super::{
 use crate::error::{Error, Result};
 
 /// The sections in the order in which they are written out, each with its keys.
-pub(super) const SECTIONS: [(&str, &[&str]); 10] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("problem", &["loss", "huber_delta", "l1", "l2", "prox", "intercept", "class_weight", "normalize"]),
     ("topology", &["virtual_nodes"]),
     ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
     ("parameters", &["replicas", "memory", "merge", "cell", "layout"]),
     ("data", &["memory", "huge_pages"]),
-    ("method", &["kind", "penalize_intercept", "epochs"]),
-    ("step", &["kind", "initial", "half", "factor", "epochs"]),
+    ("method", &["kind", "penalize_intercept", "rows", "epochs"]),
+    ("step", &["kind", "initial", "half", "factor", "epochs", "delay", "alpha"]),
     ("order", &["kind", "rows"]),
     ("exchange", &["kind", "every"]),
+    ("injection", &["delay", "delay_workers", "delay_blocks", "straggler"]),
     ("stop", &["target", "target_objective", "max_epochs", "max_seconds", "evaluate_every"]),
 ];
 
@@ -52,7 +53,13 @@ names!(
     "l3" => Granularity::L3,
     "core" => Granularity::Core,
 );
-names!(MergeKind, "lossy" => MergeKind::Lossy, "lossless" => MergeKind::Lossless, "locked" => MergeKind::Locked);
+names!(
+    MergeKind,
+    "lossy" => MergeKind::Lossy,
+    "lossless" => MergeKind::Lossless,
+    "locked" => MergeKind::Locked,
+    "consistent" => MergeKind::Consistent,
+);
 names!(
     ParameterMemory,
     "local" => ParameterMemory::Local,

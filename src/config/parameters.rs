@@ -27,6 +27,9 @@ pub enum MergeKind {
     Lossless,
     /// Striped locks held from an update's read to its write.
     Locked,
+    /// Plain writes, each update's under one lock of the replica, its reads under the same lock shared: what an update read
+    /// is one state of the vector that existed.
+    Consistent,
 }
 
 /// The type of a stored parameter.

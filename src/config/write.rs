@@ -1,7 +1,8 @@
 //! [`Setup`] → TOML, complete: what a run's header carries, and what [`Settings::file`](super::Settings::file) reads back.
 
 use super::{
-    Constraint, Count, Every, ExchangeKind, L2, MethodKind, OrderKind, Setup, StepKind, Workers, keys::Named, nodes,
+    Constraint, Count, Every, ExchangeKind, Injection, L2, MethodKind, OrderKind, Setup, StepKind, Straggler,
+    Workers, keys::Named, nodes,
 };
 use crate::loss::Loss;
 use toml::Value;
@@ -36,6 +37,7 @@ impl MethodKind {
         match self {
             MethodKind::Auto => "auto",
             MethodKind::Hogwild => "hogwild",
+            MethodKind::Minibatch { .. } => "minibatch",
             MethodKind::Dual { .. } => "dual",
             MethodKind::Bcd => "bcd",
             MethodKind::Newton => "newton",
@@ -70,12 +72,17 @@ impl Setup {
             MethodKind::Svrg { epochs } => text.key("epochs", whole(epochs)),
             _ => (),
         }
+        if let MethodKind::Minibatch { rows } = self.method {
+            text.key("rows", whole(rows as u64));
+        }
         text.section("step");
         step(&mut text, self.step);
         text.section("order");
         order(&mut text, self.order);
         text.section("exchange");
         exchange(&mut text, self.exchange);
+        text.section("injection");
+        injection(&mut text, &self.injection);
         text.section("stop");
         text.optional("target", self.stop.target, "none");
         text.optional("target_objective", self.stop.target_objective, "none");
@@ -139,22 +146,42 @@ fn workers(text: &mut Text, workers: &Workers) {
 fn step(text: &mut Text, step: Option<StepKind>) {
     let Some(step) = step else { return text.key("kind", "auto") };
     text.key("kind", step.name());
-    let initial = match step {
-        StepKind::Constant { initial }
-        | StepKind::Diminishing { initial, .. }
-        | StepKind::Decay { initial, .. }
-        | StepKind::Backoff { initial, .. } => initial,
-    };
-    text.optional("initial", initial, "auto");
+    text.optional("initial", step.initial(), "auto");
     match step {
-        StepKind::Constant { .. } => {}
+        StepKind::Constant { .. } | StepKind::Adaptive2 { .. } | StepKind::NaiveDelay { .. } => {}
         StepKind::Diminishing { half, .. } => text.key("half", half),
         StepKind::Decay { factor, .. } => text.key("factor", factor),
         StepKind::Backoff { factor, epochs, .. } => {
             text.key("factor", factor);
             text.key("epochs", epochs);
         }
+        StepKind::FixedDelay { delay, .. } => text.key("delay", whole(delay)),
+        StepKind::Adaptive1 { alpha, .. } => text.key("alpha", alpha),
     }
+}
+
+fn injection(text: &mut Text, injection: &Injection) {
+    let Injection { delay, workers, blocks, straggler } = injection;
+    match delay.parts() {
+        (name, 0) => text.key("delay", name),
+        (name, updates) => {
+            text.key("delay", format!("{name}:{updates}"));
+            let list =
+                workers.as_ref().map(|workers| workers.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
+            text.optional("delay_workers", list, "all");
+        }
+    }
+    if !blocks.is_empty() {
+        text.key("delay_blocks", Value::Array(blocks.iter().map(|factor| Value::from(*factor)).collect()));
+    }
+    text.key(
+        "straggler",
+        match straggler {
+            Straggler::None => "none".to_string(),
+            Straggler::Slow { worker, factor } => format!("slow:{worker}:{factor}"),
+            Straggler::Stall { worker, every, updates } => format!("stall:{worker}:{every}:{updates}"),
+        },
+    );
 }
 
 fn order(text: &mut Text, order: OrderKind) {

@@ -21,9 +21,11 @@ use std::ops::Range;
 pub struct Hogwild {
     prox: Prox,
     settle_every: Option<u64>,
-    /// n/W.
-    scale: f64,
+    /// n/W, and divided by the rows an update.
+    pub(super) scale: f64,
     intercept: bool,
+    /// Rows an update.
+    pub(super) rows: usize,
 }
 
 impl Hogwild {
@@ -40,6 +42,7 @@ impl Hogwild {
             settle_every: (!prox.is_none()).then_some(every),
             scale: rows as f64 / total_weight,
             intercept,
+            rows: 1,
         }
     }
 }
@@ -74,12 +77,16 @@ impl Method for Hogwild {
         }
     }
 
+    fn lines_per_update(&self) -> usize {
+        self.rows
+    }
+
     fn settle_every(&self) -> Option<u64> {
         self.settle_every
     }
 
     fn settle<V: View>(&self, x: &V, range: Range<usize>, updates: u64, pace: &Pace) {
-        let length = pace.step * updates as f64;
+        let length = pace.step * updates as f64 / self.rows as f64;
         if self.prox.is_pure_l2() {
             let shrink = 1.0 / (1.0 + length * self.prox.l2);
             x.map(range, |_, value| value * shrink);

@@ -54,6 +54,7 @@ impl<D: Matrix> Run<'_, D> {
     pub(super) fn solved(&self) {
         let mut ledger = self.ledger.lock().expect(PANICKED);
         ledger.seconds_solve += ledger.since.lap();
+        self.tell_steps(&mut ledger);
         let updates = self.updates();
         self.visited.put((updates - ledger.updates_solved) as f64 / self.task.shards.lines().max(1) as f64);
         ledger.updates_solved = updates;
@@ -68,6 +69,22 @@ impl<D: Matrix> Run<'_, D> {
             ledger.epochs_done += 1;
             ledger.updates_seen = updates;
         }
+    }
+
+    /// Tells the observer of the epoch's steps, by replica, in their order. What that takes is neither solving nor evaluating.
+    fn tell_steps(&self, ledger: &mut Ledger<'_>) {
+        if !self.logs {
+            return;
+        }
+        let mut steps = Vec::new();
+        (0..self.workers()).for_each(|worker| self.engine.take_steps(worker, &mut steps));
+        steps.sort_unstable_by_key(|step| (step.replica, step.k));
+        if let Err(error) = ledger.observer.steps(&steps) {
+            ledger.error.get_or_insert(error);
+            self.halt.raise();
+        }
+        ledger.since = Stopwatch::start();
+        self.set_deadline(ledger);
     }
 
     /// Whether an evaluation is due at the end of this epoch.
@@ -185,7 +202,10 @@ impl<D: Matrix> Run<'_, D> {
             gap,
             certificate,
             support: totals.support,
-            step: self.task.step.map(|step| step.length(ledger.epochs_done as f64)),
+            step: self.task.step.map(|step| match self.gauges[0].travelled() {
+                Some((_, last)) => last,
+                None => step.length(ledger.epochs_done as f64),
+            }),
             consensus: self.consensus(),
             drift: self.drift(),
         }

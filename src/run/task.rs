@@ -1,7 +1,7 @@
 //! Everything that stays as it is during a run.
 
 use crate::{
-    config::OrderKind,
+    config::{Injection, OrderKind},
     data::{Shape, matrix::Matrix},
     exchange::Exchange,
     objective::{Frame, Linear},
@@ -72,6 +72,10 @@ pub struct Task<'a, D> {
     pub exchange: Exchange,
     /// The step rule, for methods that have one.
     pub step: Option<Step>,
+    /// Delays and stragglers to be met.
+    pub injection: &'a Injection,
+    /// Whether the reads of an update are to see one state of the vector.
+    pub consistent: bool,
     /// The seed of everything random.
     pub seed: u64,
     /// When to stop.

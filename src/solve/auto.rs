@@ -93,6 +93,7 @@ fn by_passes(setup: &Setup, shape: &Shape) -> bool {
     let parameters = &setup.parameters;
     let of_lines = setup.exchange.is_some()
         || setup.order != OrderKind::Auto
+        || !setup.injection.is_none()
         || parameters.merge != MergeKind::Lossy
         || parameters.cell != CellKind::F64
         || parameters.layout != Layout::Plain;

@@ -11,6 +11,7 @@ use crate::{
     os::{capacity, memory::Home},
     placement::costs::{Cost, Costs, Room},
     shard::Deal,
+    trace::StepTaken,
 };
 use std::collections::BTreeMap;
 
@@ -142,7 +143,9 @@ impl Fit<'_> {
     }
 
     /// Sums over all coordinates, what is agreed of the worker's share of them, α of its rows for the methods that have
-    /// none, the curvature for `newton` and under the hinge loss what it keeps with its rows, and its order: the buckets of its shard, 16 bytes each, twice and once more while it is made.
+    /// none, the curvature for `newton` and under the hinge loss what it keeps with its rows, its order: the
+    /// buckets of its shard, 16 bytes each, twice and once more while it is made; what it has read and not yet written, 48
+    /// bytes a line at most; and where they are asked for, its steps of an epoch, twice.
     fn own_bytes(&self, rows: f64, shard: usize) -> f64 {
         let workers = self.plan.workers.len() as f64;
         let alpha = if self.form() == Form::Primal { rows } else { 0.0 };
@@ -155,8 +158,15 @@ impl Fit<'_> {
         let square = if self.choice.method == MethodKind::Newton { (self.width() as f64).powi(2) } else { 0.0 };
         let hinge = self.choice.method == MethodKind::Newton && self.setup.problem.loss == Loss::Hinge;
         let kept = if hinge { KEPT_BYTES * rows } else { 0.0 };
+        let steps = if self.logs {
+            2.0 * size_of::<StepTaken>() as f64 * rows / self.rows_per_update() as f64
+        } else {
+            0.0
+        };
+        let put_off = (self.setup.injection.delay.most() + 1) as f64 * self.rows_per_update() as f64;
         8.0 * (self.width() as f64 * (1.0 + self.vectors() / workers) + square + alpha)
             + kept
-            + 48.0 * lines / bucket
+            + 48.0 * (lines / bucket + put_off.min(lines))
+            + steps
     }
 }

@@ -46,7 +46,7 @@ impl Fit<'_> {
             MethodKind::Bcd | MethodKind::Newton | MethodKind::ProxAsaga | MethodKind::Svrg { .. } => {
                 problem.intercept
             }
-            MethodKind::Hogwild | MethodKind::Auto => false,
+            MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Auto => false,
         };
         if by_columns && self.shape.rows > u32::MAX as usize {
             let what = format!("{} rows; coordinate descent by columns takes up to 2³² − 1", self.shape.rows);
@@ -68,7 +68,9 @@ impl Fit<'_> {
             free: slots.ones().filter(|_| !matches!(self.choice.method, MethodKind::Dual { .. })),
             slots: Arc::new(slots),
             total_weight,
-            private_constant: problem.intercept && self.choice.method == MethodKind::Hogwild,
+            private_constant: problem.intercept
+                && self.choice.method.takes_step()
+                && !self.choice.method.has_companion(),
         };
         let template = Model {
             loss: problem.loss,

@@ -8,6 +8,7 @@ mod command;
 mod config;
 mod cpulist;
 mod damping;
+mod delays;
 mod drift;
 mod export;
 mod generate;

@@ -1,28 +1,35 @@
 //! `[method]`, `[step]`, `[order]`, `[exchange]` and `[stop]`.
 
-use super::kind;
+use super::{contradiction, kind};
 use crate::{
     config::{Every, ExchangeKind, MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, settings::Entry},
     error::Result,
 };
 
 pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
-    let kinds: [(&str, &[&str]); 7] = [
+    let kinds: [(&str, &[&str]); 8] = [
         ("auto", &[]),
         ("hogwild", &[]),
+        ("minibatch", &["rows"]),
         ("dual", &["penalize_intercept"]),
         ("bcd", &[]),
         ("newton", &[]),
         ("proxasaga", &[]),
         ("svrg", &["epochs"]),
     ];
-    Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept", "epochs"])? {
+    Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept", "rows", "epochs"])? {
         "hogwild" => MethodKind::Hogwild,
         "proxasaga" => MethodKind::ProxAsaga,
         "svrg" => MethodKind::Svrg {
             epochs: settings
                 .get("method", "epochs")
                 .map_or(Ok(MethodKind::SVRG_EPOCHS), |entry| entry.whole(1, 1 << 53, ""))?,
+        },
+        "minibatch" => MethodKind::Minibatch {
+            rows: match settings.get("method", "rows") {
+                Some(entry) => entry.whole(1, u32::MAX.into(), "")? as usize,
+                None => MethodKind::BATCH_ROWS,
+            },
         },
         "bcd" => MethodKind::Bcd,
         "newton" => MethodKind::Newton,
@@ -36,21 +43,26 @@ pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
 pub(super) fn step(settings: &Settings) -> Result<Option<StepKind>> {
     let initial = match settings.get("step", "initial") {
         Some(entry) => {
-            entry.unless("auto", |entry| entry.number_or(Bound::Positive, "\"auto\" (a short search)"))?
+            entry.unless("auto", |entry| entry.number_or(Bound::Positive, "\"auto\" (a short search, or h/L)"))?
         }
         None => None,
     };
     // A length alone asks for the rule that hogwild has by itself; "auto" alone asks for nothing.
     let (default, of_auto): (_, &[&str]) =
         if initial.is_some() { ("diminishing", &[]) } else { ("auto", &["initial"]) };
-    let kinds: [(&str, &[&str]); 5] = [
+    let kinds: [(&str, &[&str]); 9] = [
         ("auto", of_auto),
         ("constant", &["initial"]),
         ("diminishing", &["initial", "half"]),
         ("decay", &["initial", "factor"]),
         ("backoff", &["initial", "factor", "epochs"]),
+        ("fixed-delay", &["initial", "delay"]),
+        ("adaptive1", &["initial", "alpha"]),
+        ("adaptive2", &["initial"]),
+        ("naive-delay", &["initial"]),
     ];
-    let kind = kind(settings, "step", &kinds, default, &["initial", "half", "factor", "epochs"])?;
+    let keys = ["initial", "half", "factor", "epochs", "delay", "alpha"];
+    let kind = kind(settings, "step", &kinds, default, &keys)?;
     let number = |key, bound, default| settings.number_or("step", key, bound, default);
     Ok(Some(match kind {
         "constant" => StepKind::Constant { initial },
@@ -61,8 +73,24 @@ pub(super) fn step(settings: &Settings) -> Result<Option<StepKind>> {
             factor: number("factor", Bound::BelowOne, StepKind::BACKOFF_FACTOR)?,
             epochs: number("epochs", Bound::Positive, StepKind::BACKOFF_EPOCHS)?,
         },
+        "fixed-delay" => StepKind::FixedDelay { initial, delay: fixed_delay(settings)? },
+        "adaptive1" => StepKind::Adaptive1 { initial, alpha: number("alpha", Bound::BelowOne, StepKind::ALPHA)? },
+        "adaptive2" => StepKind::Adaptive2 { initial },
+        "naive-delay" => StepKind::NaiveDelay { initial },
         _ => return Ok(None),
     }))
+}
+
+fn fixed_delay(settings: &Settings) -> Result<u64> {
+    match settings.get("step", "delay") {
+        Some(entry) => entry.whole(0, StepKind::DELAY_MAX, ""),
+        None => Err(contradiction(
+            settings,
+            ("step", "kind"),
+            "step.kind = \"fixed-delay\" needs to know the longest delay, and there is no step.delay".into(),
+            "give step.delay, in updates of one replica, or take kind = \"adaptive1\" or \"adaptive2\", which measure it",
+        )),
+    }
 }
 
 pub(super) fn order(settings: &Settings) -> Result<OrderKind> {

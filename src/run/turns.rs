@@ -1,0 +1,273 @@
+//! Updates by halves: what the interleaved runner does at a turn, and what a thread does one after the other where a run
+//! measures delays, injects them, writes many lines an update or reads consistently. The plain case on threads is the loop of
+//! [`threads`](super::threads).
+//!
+//! A turn is the read or the write of one line; under a consistent merge that of all lines of an update, and under a locked
+//! one a whole update, between whose halves nobody could come.
+
+use super::{
+    Run,
+    cursor::{Cursor, Half, Stage},
+    engine::{Hands, Team, Vectors, settle},
+    gauge::Gauge,
+    injection::{Draws, pause},
+};
+use crate::{
+    data::matrix::Matrix,
+    method::{Beside, Method, Pace, Term},
+    order::Bucket,
+    placement::share,
+    shard::Part,
+    store::{Replica, View},
+    sync::Rest,
+    trace::StepTaken,
+};
+
+/// A worker's replica, open.
+pub(super) struct Sight<'a, V> {
+    pub(super) x: V,
+    pub(super) beside: Beside<'a, V>,
+}
+
+impl<'a, V: View> Sight<'a, V> {
+    /// Of an open replica, with the rarity of its coordinates.
+    #[inline(always)]
+    pub(super) fn new<'o: 'a, R: Replica<View<'a> = V>>(
+        vectors: &'a Vectors<R>,
+        open: &'a mut R::Open<'o>,
+        open_beside: &'a mut R::Open<'o>,
+        rarity: &'a [f64],
+    ) -> Self {
+        let average = vectors.beside.view(open_beside);
+        Sight { x: vectors.x.view(open), beside: Beside { average, rarity } }
+    }
+}
+
+/// How many lines ahead of its read a line's entries are asked of the cache.
+const AHEAD: usize = 4;
+
+/// What a turn did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Turn {
+    /// A part of an update.
+    Part,
+    /// The last part of an update; the worker is to pause for so many times as an update takes.
+    Update { pause: f64 },
+}
+
+impl<'a, D: Matrix> Run<'a, D> {
+    /// Window `index` of the buckets of `worker`'s epoch.
+    pub(super) fn stage<'s>(
+        &'s self,
+        worker: usize,
+        epoch: u64,
+        index: usize,
+        buckets: &'s [Bucket],
+        parts: &'s [&'s Part<D>],
+    ) -> Stage<'s, D> {
+        let task = &self.task;
+        let (skipped, window) = self.window_of(buckets, index);
+        let number = epoch.wrapping_mul(self.windows_most as u64).wrapping_add(index as u64);
+        Stage {
+            worker,
+            replica: self.replica_of(worker),
+            epoch,
+            skipped,
+            of: buckets.len(),
+            buckets: window,
+            parts,
+            marks: task.shards.marks(worker),
+            frame: task.frame,
+            injection: task.injection,
+            draws: Draws { seed: task.seed, worker, window: number },
+            lines: self.lines,
+        }
+    }
+
+    fn pace_at(&self, stage: &Stage<'_, D>, bucket: u32) -> Pace {
+        self.pace(stage.epoch, stage.skipped + bucket as usize, stage.of)
+    }
+}
+
+impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
+    /// The worker's next turn; there must be one.
+    #[inline(always)]
+    pub(super) fn turn<V: View>(
+        &self,
+        run: &Run<'_, D>,
+        stage: &Stage<'_, D>,
+        sight: &Sight<'_, V>,
+        hands: &mut Hands<M::Local>,
+        cursor: &mut Cursor<M::Pending>,
+    ) -> Turn {
+        let gauge = &run.gauges[stage.replica];
+        match cursor.next.expect("a turn is of a worker with something left") {
+            Half::Read(place) if R::HOLDS => {
+                // One line an update, and nothing is put off: its write comes next.
+                let line = cursor.update(place).1[0];
+                let held = sight.x.hold(stage.parts[line.part as usize].matrix.row(line.line));
+                self.read(run, stage, &sight.x, hands, cursor, place);
+                let turn = self.write(run, stage, sight, hands, cursor, place);
+                hands.stripes_waited += held.map_or(0, |held| u64::from(held.waits()));
+                turn
+            }
+            Half::Read(place) => {
+                let shared = run.task.consistent.then(|| gauge.share(&mut hands.locks_waited));
+                self.read(run, stage, &sight.x, hands, cursor, place);
+                drop(shared);
+                Turn::Part
+            }
+            Half::Write(place) => {
+                let held = run.task.consistent.then(|| gauge.hold(&mut hands.locks_waited));
+                let turn = self.write(run, stage, sight, hands, cursor, place);
+                drop(held);
+                turn
+            }
+        }
+    }
+
+    /// Lines of an update's half from the one that is next on: one, or all that are left under a consistent merge.
+    #[inline(always)]
+    fn read<V: View>(
+        &self,
+        run: &Run<'_, D>,
+        stage: &Stage<'_, D>,
+        x: &V,
+        hands: &mut Hands<M::Local>,
+        cursor: &mut Cursor<M::Pending>,
+        place: usize,
+    ) {
+        let mut line = cursor.line;
+        let (update, slots) = cursor.update(place);
+        if line == 0 && run.measures {
+            update.read_at = run.gauges[stage.replica].landed();
+        }
+        let lines = update.lines;
+        loop {
+            if let Some(ahead) = slots.get(line + AHEAD) {
+                stage.parts[ahead.part as usize].matrix.prefetch(ahead.line);
+            }
+            let slot = &mut slots[line];
+            let part = stage.parts[slot.part as usize];
+            let (f, pace) = (part.glm(stage.marks, stage.frame), run.pace_at(stage, slot.bucket));
+            let term = Term { f: &f, i: slot.line, state: &part.state };
+            slot.pending = self.method.read(term, x, &pace, &mut hands.local);
+            line += 1;
+            if line == lines || !run.task.consistent {
+                break;
+            }
+        }
+        cursor.line = line;
+        if line == lines {
+            cursor.done(stage);
+        }
+    }
+
+    /// As [`Team::read`].
+    #[inline(always)]
+    fn write<V: View>(
+        &self,
+        run: &Run<'_, D>,
+        stage: &Stage<'_, D>,
+        sight: &Sight<'_, V>,
+        hands: &mut Hands<M::Local>,
+        cursor: &mut Cursor<M::Pending>,
+        place: usize,
+    ) -> Turn {
+        let (mut line, mut step) = (cursor.line, cursor.step);
+        let (update, slots) = cursor.update(place);
+        let mut pace = run.pace_at(stage, slots[0].bucket);
+        if line == 0 {
+            step = if run.measures { measured(run, stage, hands, update.read_at, pace.step) } else { pace.step };
+        }
+        pace.step = step;
+        let lines = update.lines;
+        loop {
+            let slot = &slots[line];
+            let part = stage.parts[slot.part as usize];
+            let f = part.glm(stage.marks, stage.frame);
+            let term = Term { f: &f, i: slot.line, state: &part.state };
+            self.method.write(term, &sight.x, &sight.beside, slot.pending, &pace, &mut hands.local);
+            if let Some(rest) = part.rests.get(slot.line) {
+                Rest::visited(rest, M::moves(&slot.pending));
+            }
+            line += 1;
+            if line == lines || !run.task.consistent {
+                break;
+            }
+        }
+        (cursor.line, cursor.step) = (line, step);
+        if line < lines {
+            return Turn::Part;
+        }
+        if M::FINISHES {
+            self.method.finish(&sight.x, &sight.beside, &pace);
+        }
+        if run.measures {
+            run.gauges[stage.replica].land();
+        }
+        hands.updates += lines as u64;
+        hands.unsettled += lines as u64;
+        hands.whole_updates += 1;
+        self.sweep(&run.gauges[stage.replica], &sight.x, hands, &pace, false);
+        cursor.done(stage);
+        Turn::Update { pause: pause(stage.injection.straggler, stage.worker, hands.whole_updates) }
+    }
+
+    /// Sweeps as [`settle`] does; by a rule that goes by delay, for as far as all steps of the replica went since the last.
+    pub(super) fn sweep<V: View>(
+        &self,
+        gauge: &Gauge,
+        x: &V,
+        hands: &mut Hands<M::Local>,
+        pace: &Pace,
+        flush: bool,
+    ) {
+        let Some(every) = self.method.settle_every() else { return };
+        let (rank, workers) = hands.rank;
+        let updates = hands.unsettled * workers as u64;
+        if updates < every && !(flush && updates > 0) {
+            return;
+        }
+        let Some((total, _)) = gauge.travelled() else {
+            return settle(self.method, x, hands, pace, true);
+        };
+        // One update as long as all of them.
+        let pace = Pace { step: total - hands.swept, ..*pace };
+        self.method.settle(x, share(x.len(), rank, workers), self.method.lines_per_update() as u64, &pace);
+        (hands.swept, hands.unsettled) = (total, 0);
+    }
+
+    /// The sweep at a worker's last window of an epoch.
+    pub(super) fn flush<V: View>(
+        &self,
+        run: &Run<'_, D>,
+        stage: &Stage<'_, D>,
+        x: &V,
+        hands: &mut Hands<M::Local>,
+    ) {
+        let gauge = &run.gauges[stage.replica];
+        let held = run.task.consistent.then(|| gauge.hold(&mut hands.locks_waited));
+        self.sweep(gauge, x, hands, &run.pace(stage.epoch, stage.of.saturating_sub(1), stage.of), true);
+        drop(held);
+    }
+}
+
+/// Takes the update's number, notes its delay, and says its step: that of a rule by delay, or `step`.
+fn measured<D: Matrix, L>(
+    run: &Run<'_, D>,
+    stage: &Stage<'_, D>,
+    hands: &mut Hands<L>,
+    read_at: u64,
+    step: f64,
+) -> f64 {
+    let ticket = run.gauges[stage.replica].take(hands.rank.0, read_at, &mut hands.locks_waited);
+    hands.delays.count(ticket.delay);
+    let step = ticket.step.unwrap_or(step);
+    if run.logs {
+        let (worker, replica) = (stage.worker as u32, stage.replica as u32);
+        let step = if run.task.step.is_some() { step } else { f64::NAN };
+        hands.steps.push(StepTaken { k: ticket.k, step, delay: ticket.delay, worker, replica, epoch: stage.epoch });
+    }
+    step
+}
