@@ -84,7 +84,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let stage = run.stage(active.worker, epoch, index, order.epoch(epoch), parts);
         let replica = &self.replicas[stage.replica];
         let mut open = replica.open();
-        if let Turn::Update { pause } = self.turn(run, &stage, &replica.view(&mut open), hands, cursor) {
+        if let Turn::Update { pause } =
+            Self::turn(run, self.method, &stage, &replica.view(&mut open), hands, cursor)
+        {
             let lines = if run.task.consistent { 1 } else { self.method.lines_per_update() };
             active.owed += pause * 2.0 * lines as f64;
         }
@@ -97,6 +99,6 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let stage = run.stage(worker, epoch, run.windows() - 1, order.epoch(epoch), parts);
         let replica = &self.replicas[stage.replica];
         let mut open = replica.open();
-        self.flush(run, &stage, &replica.view(&mut open), hands);
+        Self::flush(run, self.method, &stage, &replica.view(&mut open), hands);
     }
 }

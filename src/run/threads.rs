@@ -103,9 +103,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     pub(super) fn visit_by_halves(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
         let Seat { order, hands, parts, cursor } = &mut **seat.as_mut().expect(SEATED);
-        let frame = run.task.frame.clone();
+        let (frame, method) = (run.task.frame.clone(), self.method.clone());
         let mut stage = run.stage(worker, epoch, index, order.epoch(epoch), parts);
-        stage.frame = &frame;
+        (stage.frame, stage.whole) = (&frame, true);
         let replica = &self.replicas[stage.replica];
         let mut open = replica.open();
         let x = replica.view(&mut open);
@@ -124,7 +124,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         cursor.halt();
                     }
                     turns = turns.wrapping_add(1);
-                    if let Turn::Update { pause } = self.turn(run, &stage, &x, hands, cursor) {
+                    if let Turn::Update { pause } = Self::turn(run, &method, &stage, &x, hands, cursor) {
                         updates += 1;
                         if pause > 0.0 {
                             wait(run, pause * clock.seconds() / f64::from(updates));
@@ -135,7 +135,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             },
         );
         if index + 1 == run.windows() {
-            self.flush(run, &stage, &x, hands);
+            Self::flush(run, &method, &stage, &x, hands);
         }
         markers::stop();
     }
