@@ -5,7 +5,7 @@
 
 use super::injection::{self, Draws};
 use crate::{
-    config::Injection,
+    config::{Injection, Straggler},
     data::matrix::Matrix,
     objective::Frame,
     order::Bucket,
@@ -57,6 +57,11 @@ pub(super) struct Stage<'s, D> {
     pub(super) parts: &'s [&'s Part<D>],
     pub(super) marks: Option<Marks<'s>>,
     pub(super) frame: &'s Frame,
+    pub(super) consistent: bool,
+    /// Whether all lines of a half are done in one turn.
+    pub(super) whole: bool,
+    pub(super) measures: bool,
+    pub(super) straggler: Straggler,
     pub(super) injection: &'s Injection,
     pub(super) draws: Draws,
     /// Lines of the problem.

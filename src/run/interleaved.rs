@@ -86,7 +86,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
         let rarity = run.task.shards.rarity(active.worker);
         let sight = Sight::new(replica, &mut open, &mut open_beside, rarity);
-        if let Turn::Update { pause } = self.turn(run, &stage, &sight, hands, cursor) {
+        if let Turn::Update { pause } = Self::turn(run, self.method, &stage, &sight, hands, cursor) {
             let lines = if run.task.consistent { 1 } else { self.method.lines_per_update() };
             active.owed += pause * 2.0 * lines as f64;
         }
@@ -99,6 +99,6 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let stage = run.stage(worker, epoch, run.windows() - 1, order.epoch(epoch), parts);
         let replica = &self.replicas[stage.replica];
         let mut open = replica.x.open();
-        self.flush(run, &stage, &replica.x.view(&mut open), hands);
+        Self::flush(run, self.method, &stage, &replica.x.view(&mut open), hands);
     }
 }

@@ -106,9 +106,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     pub(super) fn visit_by_halves(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
         let Seat { order, hands, parts, cursor } = &mut **seat.as_mut().expect(SEATED);
-        let frame = run.task.frame.clone();
+        let (frame, method) = (run.task.frame.clone(), self.method.clone());
         let mut stage = run.stage(worker, epoch, index, order.epoch(epoch), parts);
-        stage.frame = &frame;
+        (stage.frame, stage.whole) = (&frame, true);
         let replica = &self.replicas[stage.replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
         let sight = Sight::new(replica, &mut open, &mut open_beside, run.task.shards.rarity(worker));
@@ -127,7 +127,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         cursor.halt();
                     }
                     turns = turns.wrapping_add(1);
-                    if let Turn::Update { pause } = self.turn(run, &stage, &sight, hands, cursor) {
+                    if let Turn::Update { pause } = Self::turn(run, &method, &stage, &sight, hands, cursor) {
                         updates += 1;
                         if pause > 0.0 {
                             wait(run, pause * clock.seconds() / f64::from(updates));
@@ -138,7 +138,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             },
         );
         if index + 1 == run.windows() {
-            self.flush(run, &stage, &sight.x, hands);
+            Self::flush(run, &method, &stage, &sight.x, hands);
         }
         markers::stop();
     }

@@ -2,14 +2,13 @@
 //! measures delays, injects them, writes many lines an update or reads consistently. The plain case on threads is the loop of
 //! [`threads`](super::threads).
 //!
-//! A turn is the read or the write of one line; under a consistent merge that of all lines of an update, and under a locked
-//! one a whole update, between whose halves nobody could come.
+//! A turn is the read or the write of one line. On threads, and under a consistent merge, it is that of all lines of an update;
+//! under a locked merge it is a whole update, between whose halves nobody could come.
 
 use super::{
     Run,
     cursor::{Cursor, Half, Stage},
     engine::{Hands, Team, Vectors, settle},
-    gauge::Gauge,
     injection::{Draws, pause},
 };
 use crate::{
@@ -78,6 +77,10 @@ impl<'a, D: Matrix> Run<'a, D> {
             parts,
             marks: task.shards.marks(worker),
             frame: task.frame,
+            consistent: task.consistent,
+            whole: task.consistent,
+            measures: self.measures,
+            straggler: task.injection.straggler,
             injection: task.injection,
             draws: Draws { seed: task.seed, worker, window: number },
             lines: self.lines,
@@ -93,44 +96,50 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     /// The worker's next turn; there must be one.
     #[inline(always)]
     pub(super) fn turn<V: View>(
-        &self,
         run: &Run<'_, D>,
+        method: &M,
         stage: &Stage<'_, D>,
         sight: &Sight<'_, V>,
         hands: &mut Hands<M::Local>,
         cursor: &mut Cursor<M::Pending>,
     ) -> Turn {
         let gauge = &run.gauges[stage.replica];
-        match cursor.next.expect("a turn is of a worker with something left") {
+        let written = match cursor.next.expect("a turn is of a worker with something left") {
             Half::Read(place) if R::HOLDS => {
                 // One line an update, and nothing is put off: its write comes next.
                 let line = cursor.update(place).1[0];
                 let held = sight.x.hold(stage.parts[line.part as usize].matrix.row(line.line));
-                self.read(run, stage, &sight.x, hands, cursor, place);
-                let turn = self.write(run, stage, sight, hands, cursor, place);
+                Self::read(run, method, stage, &sight.x, hands, cursor, place);
+                let written = Self::write(run, method, stage, sight, hands, cursor, place);
                 hands.stripes_waited += held.map_or(0, |held| u64::from(held.waits()));
-                turn
+                written
             }
             Half::Read(place) => {
-                let shared = run.task.consistent.then(|| gauge.share(&mut hands.locks_waited));
-                self.read(run, stage, &sight.x, hands, cursor, place);
+                let shared = stage.consistent.then(|| gauge.share(&mut hands.locks_waited));
+                Self::read(run, method, stage, &sight.x, hands, cursor, place);
                 drop(shared);
-                Turn::Part
+                None
             }
             Half::Write(place) => {
-                let held = run.task.consistent.then(|| gauge.hold(&mut hands.locks_waited));
-                let turn = self.write(run, stage, sight, hands, cursor, place);
+                let held = stage.consistent.then(|| gauge.hold(&mut hands.locks_waited));
+                let written = Self::write(run, method, stage, sight, hands, cursor, place);
                 drop(held);
-                turn
+                written
             }
-        }
+        };
+        // The sweep takes locks of its own.
+        written.map_or(Turn::Part, |pace| {
+            Self::sweep(run, method, stage, &sight.x, hands, &pace, false);
+            cursor.done(stage);
+            Turn::Update { pause: pause(stage.straggler, stage.worker, hands.whole_updates) }
+        })
     }
 
-    /// Lines of an update's half from the one that is next on: one, or all that are left under a consistent merge.
+    /// Lines of an update's half from the one that is next on: one, or all that are left where halves are whole.
     #[inline(always)]
     fn read<V: View>(
-        &self,
         run: &Run<'_, D>,
+        method: &M,
         stage: &Stage<'_, D>,
         x: &V,
         hands: &mut Hands<M::Local>,
@@ -139,21 +148,21 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     ) {
         let mut line = cursor.line;
         let (update, slots) = cursor.update(place);
-        if line == 0 && run.measures {
+        if line == 0 && stage.measures {
             update.read_at = run.gauges[stage.replica].landed();
         }
-        let lines = update.lines;
+        let (lines, pace) = (update.lines, run.pace_at(stage, slots[0].bucket));
         loop {
             if let Some(ahead) = slots.get(line + AHEAD) {
                 stage.parts[ahead.part as usize].matrix.prefetch(ahead.line);
             }
             let slot = &mut slots[line];
             let part = stage.parts[slot.part as usize];
-            let (f, pace) = (part.glm(stage.marks, stage.frame), run.pace_at(stage, slot.bucket));
+            let f = part.glm(stage.marks, stage.frame);
             let term = Term { f: &f, i: slot.line, state: &part.state };
-            slot.pending = self.method.read(term, x, &pace, &mut hands.local);
+            slot.pending = method.read(term, x, &pace, &mut hands.local);
             line += 1;
-            if line == lines || !run.task.consistent {
+            if line == lines || !stage.whole {
                 break;
             }
         }
@@ -163,22 +172,22 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         }
     }
 
-    /// As [`Team::read`].
+    /// As [`Team::read`]; the pace of an update that is written to its last line.
     #[inline(always)]
     fn write<V: View>(
-        &self,
         run: &Run<'_, D>,
+        method: &M,
         stage: &Stage<'_, D>,
         sight: &Sight<'_, V>,
         hands: &mut Hands<M::Local>,
         cursor: &mut Cursor<M::Pending>,
         place: usize,
-    ) -> Turn {
+    ) -> Option<Pace> {
         let (mut line, mut step) = (cursor.line, cursor.step);
         let (update, slots) = cursor.update(place);
         let mut pace = run.pace_at(stage, slots[0].bucket);
         if line == 0 {
-            step = if run.measures { measured(run, stage, hands, update.read_at, pace.step) } else { pace.step };
+            step = if stage.measures { measured(run, stage, hands, update.read_at, pace.step) } else { pace.step };
         }
         pace.step = step;
         let lines = update.lines;
@@ -187,69 +196,72 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             let part = stage.parts[slot.part as usize];
             let f = part.glm(stage.marks, stage.frame);
             let term = Term { f: &f, i: slot.line, state: &part.state };
-            self.method.write(term, &sight.x, &sight.beside, slot.pending, &pace, &mut hands.local);
+            method.write(term, &sight.x, &sight.beside, slot.pending, &pace, &mut hands.local);
             if let Some(rest) = part.rests.get(slot.line) {
                 Rest::visited(rest, M::moves(&slot.pending));
             }
             line += 1;
-            if line == lines || !run.task.consistent {
+            if line == lines || !stage.whole {
                 break;
             }
         }
         (cursor.line, cursor.step) = (line, step);
         if line < lines {
-            return Turn::Part;
+            return None;
         }
         if M::FINISHES {
-            self.method.finish(&sight.x, &sight.beside, &pace);
+            method.finish(&sight.x, &sight.beside, &pace);
         }
-        if run.measures {
+        if stage.measures {
             run.gauges[stage.replica].land();
         }
         hands.updates += lines as u64;
         hands.unsettled += lines as u64;
         hands.whole_updates += 1;
-        self.sweep(&run.gauges[stage.replica], &sight.x, hands, &pace, false);
-        cursor.done(stage);
-        Turn::Update { pause: pause(stage.injection.straggler, stage.worker, hands.whole_updates) }
+        Some(pace)
     }
 
-    /// Sweeps as [`settle`] does; by a rule that goes by delay, for as far as all steps of the replica went since the last.
+    /// Sweeps as [`settle`] does, if that is due or if `flush`; by a rule that goes by delay, for as far as all steps of the
+    /// replica went since the last.
     pub(super) fn sweep<V: View>(
-        &self,
-        gauge: &Gauge,
+        run: &Run<'_, D>,
+        method: &M,
+        stage: &Stage<'_, D>,
         x: &V,
         hands: &mut Hands<M::Local>,
         pace: &Pace,
         flush: bool,
     ) {
-        let Some(every) = self.method.settle_every() else { return };
+        let Some(every) = method.settle_every() else { return };
         let (rank, workers) = hands.rank;
         let updates = hands.unsettled * workers as u64;
         if updates < every && !(flush && updates > 0) {
             return;
         }
-        let Some((total, _)) = gauge.travelled() else {
-            return settle(self.method, x, hands, pace, true);
-        };
-        // One update as long as all of them.
-        let pace = Pace { step: total - hands.swept, ..*pace };
-        self.method.settle(x, share(x.len(), rank, workers), self.method.lines_per_update() as u64, &pace);
-        (hands.swept, hands.unsettled) = (total, 0);
+        let gauge = &run.gauges[stage.replica];
+        let held = stage.consistent.then(|| gauge.hold(&mut hands.locks_waited));
+        match gauge.travelled() {
+            None => settle(method, x, hands, pace, true),
+            Some((total, _)) => {
+                // One update as long as all of them.
+                let pace = Pace { step: total - hands.swept, ..*pace };
+                method.settle(x, share(x.len(), rank, workers), method.lines_per_update() as u64, &pace);
+                (hands.swept, hands.unsettled) = (total, 0);
+            }
+        }
+        drop(held);
     }
 
     /// The sweep at a worker's last window of an epoch.
     pub(super) fn flush<V: View>(
-        &self,
         run: &Run<'_, D>,
+        method: &M,
         stage: &Stage<'_, D>,
         x: &V,
         hands: &mut Hands<M::Local>,
     ) {
-        let gauge = &run.gauges[stage.replica];
-        let held = run.task.consistent.then(|| gauge.hold(&mut hands.locks_waited));
-        self.sweep(gauge, x, hands, &run.pace(stage.epoch, stage.of.saturating_sub(1), stage.of), true);
-        drop(held);
+        let pace = run.pace(stage.epoch, stage.of.saturating_sub(1), stage.of);
+        Self::sweep(run, method, stage, x, hands, &pace, true);
     }
 }
 

@@ -357,3 +357,17 @@ fn a_rule_by_delay_takes_h_over_l_where_no_length_is_given() {
         assert!(initial <= 0.9 + 1e-12 && initial > 0.8, "{method:?}: {initial}");
     }
 }
+
+/// A sweep takes the stripes one after the other, which an update must have given back by then.
+#[test]
+fn locked_updates_sweep_without_waiting_for_themselves() {
+    for runner in [Runner::Threads, Runner::Interleaved] {
+        let mut setup = setup(MethodKind::Hogwild, Loss::Logistic);
+        (setup.parameters.merge, setup.runner) = (MergeKind::Locked, runner);
+        setup.step = Some(StepKind::Adaptive2 { initial: Some(0.1) });
+        (setup.stop.target, setup.stop.max_epochs) = (None, 60);
+        let (found, steps) = logged(data(300, 40, true), &mut setup, 2);
+        assert_eq!((found.updates, steps.len()), (18_000, 18_000));
+        assert!(found.objective < 0.9 * 2f64.ln(), "{runner:?}: {}", found.objective);
+    }
+}

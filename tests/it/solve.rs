@@ -103,6 +103,7 @@ fn every_store_and_runner_leads_dual_and_bcd_to_the_same_objective() {
                 (Granularity::Machine, MergeKind::Lossy, CellKind::F64),
                 (Granularity::Machine, MergeKind::Lossless, CellKind::F64),
                 (Granularity::Machine, MergeKind::Locked, CellKind::F64),
+                (Granularity::Machine, MergeKind::Consistent, CellKind::F64),
                 (Granularity::Node, MergeKind::Lossless, CellKind::F64),
                 (Granularity::L3, MergeKind::Lossy, CellKind::F64),
                 (Granularity::Core, MergeKind::Lossy, CellKind::F64),
