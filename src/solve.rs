@@ -10,7 +10,7 @@ use crate::{
     },
     error::{Error, Result},
     exchange::Exchange,
-    method::{Bcd, Dual, Hogwild, Method, Newton, ProxAsaga, Svrg, minibatch::minibatch},
+    method::{Bcd, Dual, Hogwild, Method, Newton, Piag, ProxAsaga, Svrg, minibatch::minibatch},
     model::Model,
     objective::{Frame, certificate},
     os::clock::Stopwatch,
@@ -203,6 +203,10 @@ impl Fit<'_> {
                 let method = Svrg::new(prox, frame.rows, frame.total_weight, frame.free, epochs);
                 self.with_method(&method, placed, observer)
             }
+            MethodKind::Piag => {
+                let method = Piag::new(prox, frame.total_weight, frame.free);
+                self.with_method(&method, placed, observer)
+            }
             MethodKind::Auto => unreachable!("auto has chosen"),
         }
     }
@@ -276,7 +280,7 @@ impl Fit<'_> {
             exchange: Exchange::new(exchange),
             step,
             injection: &self.setup.injection,
-            consistent: self.setup.parameters.merge == MergeKind::Consistent,
+            consistent: self.setup.parameters.merge == MergeKind::Consistent || engine.finishes(),
             seed: self.setup.seed,
             limits: self.limits(),
             certificate: certificate::kind(&placed.frame.prox),
@@ -362,6 +366,7 @@ impl Fit<'_> {
     fn rows_per_update(&self) -> usize {
         match self.choice.method {
             MethodKind::Minibatch { rows } => rows,
+            MethodKind::Piag => self.shape.rows.div_ceil(self.plan.workers.len()).max(1),
             _ => 1,
         }
     }

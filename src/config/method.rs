@@ -32,6 +32,8 @@ pub enum MethodKind {
         /// Epochs from one snapshot to the next.
         epochs: u64,
     },
+    /// Proximal incremental aggregated gradient.
+    Piag,
 }
 
 impl MethodKind {
@@ -48,7 +50,7 @@ impl MethodKind {
 
     /// Whether it keeps a memo for each row, and their average beside the parameters.
     pub fn has_companion(&self) -> bool {
-        matches!(self, MethodKind::ProxAsaga | MethodKind::Svrg { .. })
+        matches!(self, MethodKind::ProxAsaga | MethodKind::Svrg { .. } | MethodKind::Piag)
     }
 }
 

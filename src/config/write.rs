@@ -43,6 +43,7 @@ impl MethodKind {
             MethodKind::Newton => "newton",
             MethodKind::ProxAsaga => "proxasaga",
             MethodKind::Svrg { .. } => "svrg",
+            MethodKind::Piag => "piag",
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The proximal incremental aggregated gradient method (PIAG: Aytekin, Feyzmahdavian, Johansson 2016; Vanli, Gürbüzbalaban,
 //! Ozdaglar, SIOPT 2018), the parameter server's: after IAG (Blatt, Hero, Gauchman, SIOPT 2007).
 //!
-//! Keeps the last gradient of each component f_c, and their sum. An update takes a worker's next rows for its component: it reads
-//! their slopes at x̂, then exchanges what is kept of them for these, so that ᾱ = (1/W) Σ mᵢaᵢ is the sum of all components' last
+//! Keeps the last gradient of each component, and their sum; a component is one worker's rows, all of them. An update reads their
+//! slopes at x̂, then exchanges what is kept of them for these, so that ᾱ = (1/W) Σ mᵢaᵢ is the sum of all components' last
 //! gradients, and takes x ← prox_{γr}(x − γᾱ), all of it. The delay of an update is that of the oldest gradient in the sum:
 //! τₖ = k − minₖ sₖ over the workers' last updates ([`Measure::Stamps`]).
 //!
@@ -26,13 +26,12 @@ pub struct Piag {
     unit: f64,
     /// The slot that no regulariser touches; none has the number `usize::MAX`.
     free: usize,
-    rows: usize,
 }
 
 impl Piag {
-    /// For total weight W, with r on all slots but `free`; `rows` rows a component.
-    pub fn new(prox: Prox, total_weight: f64, free: Option<usize>, rows: usize) -> Self {
-        Piag { prox, unit: 1.0 / total_weight, free: free.unwrap_or(usize::MAX), rows }
+    /// For total weight W, with r on all slots but `free`.
+    pub fn new(prox: Prox, total_weight: f64, free: Option<usize>) -> Self {
+        Piag { prox, unit: 1.0 / total_weight, free: free.unwrap_or(usize::MAX) }
     }
 }
 
@@ -76,7 +75,7 @@ impl Method for Piag {
     }
 
     fn lines_per_update(&self) -> usize {
-        self.rows
+        usize::MAX
     }
 
     fn measure(&self) -> Measure {

@@ -54,6 +54,8 @@ pub trait Engine<D: Matrix>: Sync {
     fn waited(&self, worker: usize) -> (u64, u64);
     /// Lines that an update reads and writes.
     fn lines_per_update(&self) -> usize;
+    /// Whether an update ends with dense work, as if a server did it: one at a time.
+    fn finishes(&self) -> bool;
     /// How the method's delays are counted.
     fn measure(&self) -> Measure;
     /// Adds the delays that the worker measured since the run began.
@@ -208,9 +210,14 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
     fn sit(&self, task: &Task<'_, D>, worker: usize, private: f64) {
         let (plan, parts) = (task.plan, &self.shards.parts);
         let shard = plan.workers[worker].shard;
-        let copy = (plan.copy_of(shard), plan.copies());
-        let own: Vec<_> =
-            plan.shards[shard].workers.iter().map(|&part| (part, parts[part].matrix.rows())).collect();
+        // Whose lines are one component of the sum keeps them; else all workers of a shard share its lines.
+        let (dealt, copy, rank) = if M::FINISHES {
+            (std::slice::from_ref(&worker), (0, 1), (0, 1))
+        } else {
+            let copy = (plan.copy_of(shard), plan.copies());
+            (&plan.shards[shard].workers[..], copy, plan.rank_in_shard(worker))
+        };
+        let own: Vec<_> = dealt.iter().map(|&part| (part, parts[part].matrix.rows())).collect();
         let mut local = M::Local::default();
         if let Some(own) = M::private(&mut local) {
             *own = private;
@@ -218,7 +225,7 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
         let site = plan.site_of_worker(worker);
         let longest = injection::longest(task.injection, worker);
         let seat = Seat {
-            order: Order::new(task.order, &own, plan.rank_in_shard(worker), task.seed, copy, &site),
+            order: Order::new(task.order, &own, rank, task.seed, copy, &site),
             parts: Pages::filled(parts.len(), &site, |part| &*parts[part]),
             hands: Hands {
                 local,
@@ -263,6 +270,10 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
 
     fn lines_per_update(&self) -> usize {
         self.method.lines_per_update()
+    }
+
+    fn finishes(&self) -> bool {
+        M::FINISHES
     }
 
     fn measure(&self) -> Measure {

@@ -133,7 +133,7 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
                 "Use --loss squared-hinge, --method hogwild, or --method dual where λ₂ > 0 and no intercept is free.",
             ));
         }
-        MethodKind::Bcd | MethodKind::ProxAsaga | MethodKind::Svrg { .. }
+        MethodKind::Bcd | MethodKind::ProxAsaga | MethodKind::Svrg { .. } | MethodKind::Piag
             if !problem.loss.curvature().is_finite() =>
         {
             return Err(Error::unmet(

@@ -43,9 +43,11 @@ impl Fit<'_> {
         let by_columns = self.form() == Form::Columns;
         let ones = match self.choice.method {
             MethodKind::Dual { penalize_intercept } => problem.intercept && penalize_intercept,
-            MethodKind::Bcd | MethodKind::Newton | MethodKind::ProxAsaga | MethodKind::Svrg { .. } => {
-                problem.intercept
-            }
+            MethodKind::Bcd
+            | MethodKind::Newton
+            | MethodKind::ProxAsaga
+            | MethodKind::Svrg { .. }
+            | MethodKind::Piag => problem.intercept,
             MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Auto => false,
         };
         if by_columns && self.shape.rows > u32::MAX as usize {

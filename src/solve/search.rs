@@ -3,7 +3,7 @@
 
 use super::{Fit, Placed};
 use crate::{
-    config::StepKind,
+    config::{MethodKind, StepKind},
     data::matrix::Matrix,
     method::{Beside, Hogwild, Method, Pace, Term, minibatch::minibatch},
     objective::{Frame, Linear},
@@ -28,7 +28,9 @@ impl Fit<'_> {
         if !method.takes_step() {
             return None;
         }
-        let usual = if method.has_companion() {
+        let usual = if *method == MethodKind::Piag {
+            StepKind::Adaptive1 { initial: None, alpha: StepKind::ALPHA }
+        } else if method.has_companion() {
             StepKind::Constant { initial: None }
         } else {
             StepKind::Diminishing { initial: None, half: 1.0 }
@@ -38,7 +40,7 @@ impl Fit<'_> {
         let rows = self.rows_per_update();
         let initial = kind.initial().or(saved).unwrap_or_else(|| {
             if kind.is_by_smoothness() {
-                SHARE / placed.smoothness(rows)
+                SHARE / placed.smoothness(if *method == MethodKind::Piag { self.shape.rows } else { rows })
             } else if method.has_companion() {
                 1.0 / (3.0 * placed.smoothness(1))
             } else {

@@ -7,7 +7,7 @@ use crate::{
 };
 
 pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
-    let kinds: [(&str, &[&str]); 8] = [
+    let kinds: [(&str, &[&str]); 9] = [
         ("auto", &[]),
         ("hogwild", &[]),
         ("minibatch", &["rows"]),
@@ -16,10 +16,12 @@ pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
         ("newton", &[]),
         ("proxasaga", &[]),
         ("svrg", &["epochs"]),
+        ("piag", &[]),
     ];
     Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept", "rows", "epochs"])? {
         "hogwild" => MethodKind::Hogwild,
         "proxasaga" => MethodKind::ProxAsaga,
+        "piag" => MethodKind::Piag,
         "svrg" => MethodKind::Svrg {
             epochs: settings
                 .get("method", "epochs")
