@@ -12,6 +12,7 @@ use serde::Serialize;
 mod check;
 mod conflict;
 mod entry;
+mod exchange;
 mod keys;
 mod location;
 mod memory;
@@ -23,10 +24,11 @@ mod settings;
 mod workers;
 mod write;
 
+pub use exchange::{Every, ExchangeKind, GraphKind, Injection};
 pub use location::{Kind, Location, Selection, Step};
 pub use memory::{DataMemory, DataPlacement, HugePages, Layout, ParameterMemory};
 pub use method::{MethodKind, OrderKind, Runner, StepKind, Stop};
-pub use parameters::{CellKind, Every, ExchangeKind, Granularity, MergeKind, Parameters};
+pub use parameters::{CellKind, Granularity, MergeKind, Parameters};
 pub use problem::{ClassWeight, Constraint, L2, Normalize, Problem};
 pub use settings::Settings;
 pub use workers::{Count, Pin, Smt, WorkerOrder, Workers};
@@ -52,6 +54,8 @@ pub struct Setup {
     pub order: OrderKind,
     /// `[exchange]`; `None` is the method's own choice.
     pub exchange: Option<ExchangeKind>,
+    /// `[injection]`.
+    pub injection: Injection,
     /// `[stop]`.
     pub stop: Stop,
     /// `[run] runner`.
@@ -86,6 +90,7 @@ impl Default for Setup {
             step: None,
             order: OrderKind::Auto,
             exchange: None,
+            injection: Injection::default(),
             stop: Stop {
                 target: Some(1e-4),
                 target_objective: None,

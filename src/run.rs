@@ -1,5 +1,5 @@
-//! One worker loop. A run goes through epochs; each is cut into windows between which replicas are exchanged; at its end
-//! the workers evaluate, and the last of them to finish decides.
+//! One worker loop. A run goes through epochs; each is cut into windows between which replicas are exchanged, at a gate or
+//! by a step of each ([`exchange`](crate::exchange)); at its end the workers evaluate, and the last of them to finish decides.
 //!
 //! The runner is a clock: [`threads`] runs the workers at once and lets them meet at a gate; [`interleaved`] runs the
 //! same workers, method and store on one thread, in an order of reads and writes drawn from the seed. Both drive the
@@ -15,14 +15,19 @@ use crate::{
     trace::{CertificateKind, Observer, Sample, StopReason},
 };
 use crossbeam_utils::CachePadded;
-use std::sync::{Mutex, RwLock};
+use std::{
+    ops::Range,
+    sync::{Mutex, RwLock},
+};
 
+mod by_nodes;
 mod crew;
 mod decide;
 pub mod engine;
 mod evaluate;
 mod exchanging;
 pub mod interleaved;
+mod mixing;
 mod origin;
 mod passes;
 mod rebuild;
@@ -90,6 +95,10 @@ pub struct Run<'a, D: Matrix> {
     agreed: Vec<RwLock<Pages<f64>>>,
     /// For the methods that ask for whole passes.
     desk: Option<Mutex<Box<passes::Desk>>>,
+    /// For replicas that do not meet.
+    mixing: Option<mixing::Mixing>,
+    /// For replicas that are averaged node by node.
+    nodes: Option<by_nodes::Groups>,
     /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
     spread: Vec<CachePadded<SharedF64>>,
     /// Squared length of the move of what is agreed at that exchange, and the sum of it over the replicas before it, in the
@@ -143,6 +152,8 @@ pub struct Waits {
     pub gate_seconds: f64,
     /// Stripes of a locked merge that another update held.
     pub stripes: u64,
+    /// Seconds at exchanges where replicas do not meet: copying, and waiting for messages and for replicas in use.
+    pub exchange_seconds: f64,
 }
 
 impl<'a, D: Matrix> Run<'a, D> {
@@ -184,6 +195,8 @@ impl<'a, D: Matrix> Run<'a, D> {
                     ))
                 })
                 .collect(),
+            mixing: mixing::Mixing::new(&task),
+            nodes: task.exchange.by_nodes().then(|| by_nodes::Groups::new(task.plan, width)).flatten(),
             spread: padded(),
             overlap: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
             constants: (0..workers).map(|_| CachePadded::new(SharedF64::new(task.constant))).collect(),
@@ -255,9 +268,10 @@ impl<'a, D: Matrix> Run<'a, D> {
     }
 
     /// All of a run, from the first epoch on.
-    fn drive(&self, crew: &Crew<'_>, window: impl Fn(&Self, u64, usize)) {
+    fn drive(&self, crew: &Crew<'_>, windows: impl Fn(&Self, u64, Range<usize>)) {
         crew.phase(|worker| self.sit(worker), || ());
         self.agree(crew);
+        self.begin_gossip(crew);
         crew.phase(|_| (), || self.start());
         if self.task.certificate == CertificateKind::ProxGradient {
             self.judge_zero(crew);
@@ -273,13 +287,14 @@ impl<'a, D: Matrix> Run<'a, D> {
             if self.desk.is_some() {
                 self.passes(crew);
             } else {
-                self.visit(crew, |index| window(self, epoch, index));
+                self.visit(crew, |range| windows(self, epoch, range));
             }
             self.share_constants(crew);
             crew.phase(|worker| self.project(worker), || self.solved());
             if self.ledger.lock().expect(PANICKED).verdict == Verdict::Skip {
                 continue;
             }
+            self.lay_aside(crew);
             if self.task.drifts {
                 self.rebuild(crew);
             }
@@ -292,6 +307,7 @@ impl<'a, D: Matrix> Run<'a, D> {
                 crew.phase(|_| (), || self.decide(true));
             }
             crew.phase(|_| (), || ());
+            self.take_up(crew);
         }
     }
 
@@ -347,6 +363,7 @@ impl<'a, D: Matrix> Run<'a, D> {
         let of = |worker: usize| Waits {
             gate_seconds: self.gate_seconds[worker].read(),
             stripes: self.engine.stripes_waited(worker),
+            exchange_seconds: self.step_seconds(worker),
         };
         (0..self.workers()).map(of).collect()
     }

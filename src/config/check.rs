@@ -8,6 +8,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 
+mod exchange;
 mod memory;
 mod method;
 mod problem;
@@ -46,7 +47,8 @@ impl Settings {
             method: method::method(self)?,
             step: method::step(self)?,
             order: method::order(self)?,
-            exchange: method::exchange(self)?,
+            exchange: exchange::exchange(self)?,
+            injection: exchange::injection(self)?,
             stop: method::stop(self, default.stop)?,
             runner: self.choice_or("run", "runner", default.runner)?,
             seed: match self.get("run", "seed") {

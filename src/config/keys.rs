@@ -1,14 +1,14 @@
 //! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
 
 use super::{
-    CellKind, ClassWeight, DataMemory, Granularity, HugePages, Layout, MergeKind, Normalize, ParameterMemory, Pin,
-    Runner, Smt,
+    CellKind, ClassWeight, DataMemory, Granularity, GraphKind, HugePages, Layout, MergeKind, Normalize,
+    ParameterMemory, Pin, Runner, Smt,
     settings::{Entry, Settings},
 };
 use crate::error::{Error, Result};
 
 /// The sections in the order in which they are written out, each with its keys.
-pub(super) const SECTIONS: [(&str, &[&str]); 10] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("problem", &["loss", "huber_delta", "l1", "l2", "prox", "intercept", "class_weight", "normalize"]),
     ("topology", &["virtual_nodes"]),
     ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
@@ -17,7 +17,8 @@ pub(super) const SECTIONS: [(&str, &[&str]); 10] = [
     ("method", &["kind", "penalize_intercept"]),
     ("step", &["kind", "initial", "half", "factor", "epochs"]),
     ("order", &["kind", "rows"]),
-    ("exchange", &["kind", "every"]),
+    ("exchange", &["kind", "every", "graph", "overlap", "biased", "tolerance"]),
+    ("injection", &["message_loss", "message_delay"]),
     ("stop", &["target", "target_objective", "max_epochs", "max_seconds", "evaluate_every"]),
 ];
 
@@ -74,6 +75,14 @@ names!(
     "frequency" => Layout::Frequency,
     "scatter" => Layout::Scatter,
     "padded" => Layout::Padded,
+);
+names!(
+    GraphKind,
+    "ring" => GraphKind::Ring,
+    "complete" => GraphKind::Complete,
+    "exponential" => GraphKind::Exponential,
+    "bipartite" => GraphKind::Bipartite,
+    "hardware" => GraphKind::Hardware,
 );
 names!(CellKind, "f64" => CellKind::F64, "f32" => CellKind::F32);
 names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Balanced);

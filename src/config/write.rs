@@ -72,6 +72,9 @@ impl Setup {
         order(&mut text, self.order);
         text.section("exchange");
         exchange(&mut text, self.exchange);
+        text.section("injection");
+        text.key("message_loss", self.injection.message_loss);
+        text.key("message_delay", whole(self.injection.message_delay));
         text.section("stop");
         text.optional("target", self.stop.target, "none");
         text.optional("target_objective", self.stop.target_objective, "none");
@@ -166,15 +169,22 @@ fn order(text: &mut Text, order: OrderKind) {
 }
 
 fn exchange(text: &mut Text, exchange: Option<ExchangeKind>) {
-    let (kind, every) = match exchange {
-        None => return text.key("kind", "auto"),
-        Some(ExchangeKind::Average { every }) => ("average", every),
-        Some(ExchangeKind::Sum { every }) => ("sum", every),
-    };
-    text.key("kind", kind);
-    match every {
+    let Some(exchange) = exchange else { return text.key("kind", "auto") };
+    text.key("kind", exchange.name());
+    match exchange.every() {
         Every::Auto => text.key("every", "auto"),
         Every::Epoch => text.key("every", "epoch"),
         Every::Updates(updates) => text.key("every", whole(updates as u64)),
+    }
+    if let Some(graph) = exchange.graph() {
+        text.key("graph", graph.name());
+    }
+    match exchange {
+        ExchangeKind::Osgp { overlap, biased, .. } => {
+            text.key("overlap", whole(overlap as u64));
+            text.key("biased", biased);
+        }
+        ExchangeKind::Ring { tolerance, .. } => text.key("tolerance", tolerance),
+        _ => {}
     }
 }

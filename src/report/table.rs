@@ -94,9 +94,11 @@ pub fn plan_table(plan: &Plan, actual: &[Standing]) -> String {
 
 /// What each worker waited for, one line a worker.
 pub fn waits_table(waits: &[Waits]) -> String {
-    let mut text = format!("{:>6}  {:>17}  {}\n", "worker", "s at the gate", "stripes waited for");
+    let mut text =
+        format!("{:>6}  {:>17}  {:>15}  {}\n", "worker", "s at the gate", "s at exchanges", "stripes waited for");
     for (number, worker) in waits.iter().enumerate() {
-        let _ = writeln!(text, "{number:>6}  {:>17.6}  {}", worker.gate_seconds, worker.stripes);
+        let Waits { gate_seconds, exchange_seconds, stripes } = worker;
+        let _ = writeln!(text, "{number:>6}  {gate_seconds:>17.6}  {exchange_seconds:>15.6}  {stripes}");
     }
     text
 }

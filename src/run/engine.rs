@@ -21,10 +21,13 @@ use std::{ops::Range, sync::Mutex};
 pub trait Engine<D: Matrix>: Sync {
     /// What asks for whole passes, for a method that moves by them.
     fn batch(&self) -> Option<Box<dyn Batch>>;
-    /// Copies x[start..] of a replica into `out`. For between the phases, when no worker has the replica open.
+    /// Copies x[start..] of a replica into `out`: of plain memory between its worker's windows, of shared memory at any time.
     fn read(&self, replica: usize, start: usize, out: &mut [f64]);
-    /// Puts `values` at x[start..]. As [`Engine::read`].
+    /// Puts `values` at x[start..]. For between the phases, when no worker has the replica open.
     fn write(&self, replica: usize, start: usize, values: &[f64]);
+    /// x[start..] ← x[start..] + delta, beside the updates of the replica's workers, of which none is lost where the merge
+    /// loses none. Where a replica is its worker's alone it waits until that worker is between two windows.
+    fn add(&self, replica: usize, start: usize, delta: &[f64]);
     /// Puts the coordinates in `range` between `lo` and `hi`.
     fn clamp(&self, replica: usize, range: Range<usize>, lo: f64, hi: f64);
     /// zᵢ = aᵢᵀx of `rows`, where x is the replica, or what `mapped` makes of it: [`Prox::dual_map`] of λ₂ times it. Reads
@@ -48,8 +51,8 @@ pub trait Engine<D: Matrix>: Sync {
     fn stripes_waited(&self, worker: usize) -> u64;
     /// The worker's updates of window `index`, at once with the others'.
     fn window(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize);
-    /// Those of all workers, in turns.
-    fn interleave(&self, run: &Run<'_, D>, epoch: u64, index: usize);
+    /// Those of all workers in `windows`, in turns.
+    fn interleave(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>);
 }
 
 /// One worker, in pages of its own on its node.
@@ -109,6 +112,12 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
 
     fn write(&self, replica: usize, start: usize, values: &[f64]) {
         self.replicas[replica].write(start, values);
+    }
+
+    fn add(&self, replica: usize, start: usize, delta: &[f64]) {
+        let mut open = self.replicas[replica].open();
+        let x = self.replicas[replica].view(&mut open);
+        x.map(start..start + delta.len(), |j, value| value + delta[j - start]);
     }
 
     fn clamp(&self, replica: usize, range: Range<usize>, lo: f64, hi: f64) {
@@ -191,8 +200,8 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
         self.visit(run, worker, epoch, index);
     }
 
-    fn interleave(&self, run: &Run<'_, D>, epoch: u64, index: usize) {
-        self.take_turns(run, epoch, index);
+    fn interleave(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>) {
+        self.take_turns(run, epoch, windows);
     }
 }
 

@@ -12,6 +12,9 @@ impl<D: Matrix> Run<'_, D> {
     /// All replicas and all private scalars become what is agreed.
     pub(super) fn exchange(&self, crew: &Crew<'_>) {
         crew.phase(|worker| self.publish(worker), || ());
+        if let Some(groups) = &self.nodes {
+            return self.exchange_by_nodes(crew, groups);
+        }
         crew.phase(|worker| self.combine(worker), || self.pace_by_overlap());
         crew.phase(
             |worker| {
@@ -45,7 +48,7 @@ impl<D: Matrix> Run<'_, D> {
     }
 
     /// Takes the average of all published scalars.
-    fn take_constant(&self, worker: usize) {
+    pub(super) fn take_constant(&self, worker: usize) {
         self.engine.set_private(worker, self.constant());
     }
 
@@ -117,6 +120,6 @@ impl<D: Matrix> Run<'_, D> {
     }
 }
 
-fn distance2(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn distance2(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }

@@ -4,6 +4,9 @@
 //! else the write. So between a worker's read and its write there are as many of the others' as chance puts there: the
 //! delays of a run are known, and the same for the same plan, seed and data, to the bit. An update under a locked merge
 //! is done in one turn, since nobody could come between.
+//!
+//! Where replicas gossip, each worker goes through the windows of an epoch at the pace that chance gives it, and the step
+//! of the exchange after a window is a turn of its own; one that must wait is drawn again later.
 
 use super::{
     Crew, Ended, PANICKED, Run, Task,
@@ -20,6 +23,7 @@ use crate::{
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::ops::Range;
 
 /// Runs `task` on the calling thread.
 ///
@@ -33,30 +37,34 @@ pub fn run<D: Matrix>(
 ) -> Result<Ended> {
     let workers = task.plan.workers.len();
     let run = Run::new(task, engine, from, observer);
-    run.drive(&Crew::Alone(workers), |run, epoch, index| engine.interleave(run, epoch, index));
+    run.drive(&Crew::Alone(workers), |run, epoch, windows| engine.interleave(run, epoch, windows));
     run.end()
 }
 
 /// Where a worker is in its window.
 struct Cursor<P> {
     worker: usize,
+    window: usize,
     /// Lines left, as (part, line, γ and σ′ there), the next one last.
     left: Vec<(u32, usize, Pace)>,
     pending: Option<P>,
 }
 
 impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
-    /// Window `index` of all workers.
-    pub(super) fn take_turns(&self, run: &Run<'_, D>, epoch: u64, index: usize) {
-        let turn = epoch.wrapping_mul(run.windows_most as u64).wrapping_add(index as u64);
+    /// `windows` of all workers.
+    pub(super) fn take_turns(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>) {
+        let turn = epoch.wrapping_mul(run.windows_most as u64).wrapping_add(windows.start as u64);
         let mut random =
             Xoshiro256PlusPlus::seed_from_u64(!run.task.seed ^ turn.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        let mut active: Vec<_> = (0..run.workers()).map(|worker| self.cursor(run, worker, epoch, index)).collect();
-        active.retain(|cursor| !cursor.left.is_empty());
-        let mut turns = 0u32;
+        let mut active: Vec<_> =
+            (0..run.workers()).map(|worker| self.cursor(run, worker, epoch, windows.start)).collect();
+        let goes_on = |cursor: &mut _, stepped| self.goes_on(run, epoch, windows.end, cursor, stepped);
+        active.retain_mut(|cursor| goes_on(cursor, false));
+        let (mut turns, mut halted) = (0u32, false);
         while !active.is_empty() {
             turns = turns.wrapping_add(1);
             if turns.is_multiple_of(64) && run.poll() {
+                halted = true;
                 // What was read is still written: every update that was begun counts.
                 active.retain_mut(|cursor| {
                     let begun = cursor.pending.is_some();
@@ -68,13 +76,45 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                 }
             }
             let drawn = random.random_range(0..active.len());
-            self.half(run, &mut active[drawn]);
-            if active[drawn].left.is_empty() {
+            let cursor = &mut active[drawn];
+            let stepped = cursor.left.is_empty();
+            if stepped {
+                if !run.try_step(cursor.worker) {
+                    continue;
+                }
+            } else {
+                self.half(run, cursor);
+            }
+            if cursor.left.is_empty() && (halted || !goes_on(cursor, stepped)) {
                 active.swap_remove(drawn);
             }
         }
-        if index + 1 == run.windows() {
+        if windows.end == run.windows() {
             (0..run.workers()).for_each(|worker| self.flush(run, worker, epoch));
+        }
+    }
+
+    /// Whether the worker has something to do before window `end`: lines of its present window, the step of a gossip after
+    /// it, unless that was made, or lines or a step of a later one, to which it then goes on.
+    fn goes_on(
+        &self,
+        run: &Run<'_, D>,
+        epoch: u64,
+        end: usize,
+        cursor: &mut Cursor<M::Pending>,
+        stepped: bool,
+    ) -> bool {
+        let mut stepped = stepped;
+        loop {
+            let due = !stepped && run.steps_after(cursor.worker, epoch, cursor.window);
+            if due || !cursor.left.is_empty() {
+                return true;
+            }
+            if cursor.window + 1 >= end {
+                return false;
+            }
+            *cursor = self.cursor(run, cursor.worker, epoch, cursor.window + 1);
+            stepped = false;
         }
     }
 
@@ -90,7 +130,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let passes = |part: u32, line: usize| parts[part as usize].rests.get(line).is_some_and(Rest::passes);
         let mut left: Vec<_> = lines.filter(|&(part, line, _)| !passes(part, line)).collect();
         left.reverse();
-        Cursor { worker, left, pending: None }
+        Cursor { worker, window: index, left, pending: None }
     }
 
     /// A worker's read, or its write.

@@ -36,8 +36,17 @@ impl Fit<'_> {
             costs.add(&self.plan.in_runs(), Cost::of_workers(8.0 * rows));
         }
         let cell = if self.setup.parameters.cell == CellKind::F32 { 4.0 } else { 8.0 };
-        for replica in &self.plan.replicas {
+        let exchange = self.exchange();
+        for (number, replica) in self.plan.replicas.iter().enumerate() {
             costs.add(&replica.home, Cost::of_parameters(cell * self.width() as f64));
+            // Messages and what belongs to them, and the replica itself once more while the average is judged.
+            let vectors = exchange.vectors(number);
+            let aside = usize::from(vectors > 0);
+            costs.add(&replica.home, Cost::of_parameters(8.0 * ((vectors + aside) * self.width()) as f64));
+        }
+        if exchange.by_nodes() {
+            let share = 8.0 * self.width() as f64 / self.plan.workers.len() as f64;
+            self.plan.workers.iter().for_each(|worker| costs.add(&worker.home, Cost::of_workers(share)));
         }
         costs.add(&Home::FirstTouch, self.besides(2.0 * marks * rows, held));
         costs

@@ -99,6 +99,8 @@ pub struct WorkerWaits {
     pub gate_seconds: f64,
     /// Stripes of a locked merge that another update held.
     pub stripes: u64,
+    /// Seconds at exchanges where replicas do not meet.
+    pub exchange_seconds: f64,
 }
 
 /// The last line of a trace.

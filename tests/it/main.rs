@@ -11,6 +11,7 @@ mod damping;
 mod export;
 mod generate;
 mod golden;
+mod gossip;
 mod guest;
 mod inspect;
 mod layout;

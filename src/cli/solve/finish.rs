@@ -55,7 +55,7 @@ fn footer<'a>(report: Report<'a>) -> Footer<'a> {
 }
 
 fn waits(of: &Waits) -> WorkerWaits {
-    WorkerWaits { gate_seconds: of.gate_seconds, stripes: of.stripes }
+    WorkerWaits { gate_seconds: of.gate_seconds, stripes: of.stripes, exchange_seconds: of.exchange_seconds }
 }
 
 fn exit_code(strict: bool, stop: StopReason, watch: &Watch) -> u8 {
