@@ -95,6 +95,10 @@
 //!   for free, and not by sequences of tolerances given beforehand.
 //! * A run with a target evaluates when the target may be met, not after every epoch: an evaluation goes over the data
 //!   once more.
+//! * Replicas that gossip hold z = x/w of push-sum, and a window's change of z counts as that change of the numerator x
+//!   ([`exchange`]). AD-PSGD's pairs average by question and answer, so that each replica is written by its own workers alone.
+//!   HogWild++ takes the paper's Δ, not its code's, which multiplies it by the step. Push-sum's guard lets a replica send
+//!   without having received while its weight is high, or a single message would be left in the end.
 //! * With `data.memory = "replicate"` an epoch is still n visits, of all nodes together, each of which goes on where it was
 //!   in an order of its own; DimmWitted's epoch has every node visit all rows.
 //! * `parameters.layout` renumbers columns when rows are copied; the update loop knows nothing of it ([`layout`]).

@@ -1,5 +1,5 @@
-//! One worker loop. A run goes through epochs; each is cut into windows between which replicas are exchanged; at its end
-//! the workers evaluate, and the last of them to finish decides.
+//! One worker loop. A run goes through epochs; each is cut into windows between which replicas are exchanged, at a gate or
+//! by a step of each ([`exchange`](crate::exchange)); at its end the workers evaluate, and the last of them to finish decides.
 //!
 //! The runner is a clock: [`threads`] runs the workers at once and lets them meet at a gate; [`interleaved`] runs the
 //! same workers, method and store on one thread, in an order of reads and writes drawn from the seed. Both drive the
@@ -15,8 +15,12 @@ use crate::{
     trace::{CertificateKind, DelaySummary, Delays, Observer, Sample, StopReason},
 };
 use crossbeam_utils::CachePadded;
-use std::sync::{Mutex, RwLock};
+use std::{
+    ops::Range,
+    sync::{Mutex, RwLock},
+};
 
+mod by_nodes;
 mod crew;
 mod cursor;
 mod decide;
@@ -26,6 +30,7 @@ mod exchanging;
 mod gauge;
 mod injection;
 pub mod interleaved;
+mod mixing;
 mod origin;
 mod passes;
 mod rebuild;
@@ -105,6 +110,10 @@ pub struct Run<'a, D: Matrix> {
     agreed: Vec<RwLock<Pages<f64>>>,
     /// For the methods that ask for whole passes.
     desk: Option<Mutex<Box<passes::Desk>>>,
+    /// For replicas that do not meet.
+    mixing: Option<mixing::Mixing>,
+    /// For replicas that are averaged node by node.
+    nodes: Option<by_nodes::Groups>,
     /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
     spread: Vec<CachePadded<SharedF64>>,
     /// Squared length of the move of what is agreed at that exchange, and the sum of it over the replicas before it, in the
@@ -166,6 +175,8 @@ pub struct Waits {
     /// Times that a lock of the replica was not to be had at once: that of a consistent merge, or the one under which updates
     /// are numbered where delays are measured.
     pub locks: u64,
+    /// Seconds at exchanges where replicas do not meet: copying, and waiting for messages and for replicas in use.
+    pub exchange_seconds: f64,
 }
 
 impl<'a, D: Matrix> Run<'a, D> {
@@ -219,6 +230,8 @@ impl<'a, D: Matrix> Run<'a, D> {
                     ))
                 })
                 .collect(),
+            mixing: mixing::Mixing::new(&task, engine.width()),
+            nodes: task.exchange.by_nodes().then(|| by_nodes::Groups::new(task.plan, engine.width())).flatten(),
             spread: padded(),
             overlap: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
             drift: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
@@ -291,9 +304,10 @@ impl<'a, D: Matrix> Run<'a, D> {
     }
 
     /// All of a run, from the first epoch on.
-    fn drive(&self, crew: &Crew<'_>, window: impl Fn(&Self, u64, usize)) {
+    fn drive(&self, crew: &Crew<'_>, windows: impl Fn(&Self, u64, Range<usize>)) {
         crew.phase(|worker| self.sit(worker), || ());
         self.agree(crew);
+        self.begin_gossip(crew);
         crew.phase(|_| (), || self.start());
         if self.task.certificate == CertificateKind::ProxGradient {
             self.judge_zero(crew);
@@ -310,13 +324,14 @@ impl<'a, D: Matrix> Run<'a, D> {
             if self.desk.is_some() {
                 self.passes(crew);
             } else {
-                self.visit(crew, |index| window(self, epoch, index));
+                self.visit(crew, |range| windows(self, epoch, range));
             }
             self.share_constants(crew);
             crew.phase(|worker| self.project(worker), || self.solved());
             if self.ledger.lock().expect(PANICKED).verdict == Verdict::Skip {
                 continue;
             }
+            self.lay_aside(crew);
             if self.task.drifts {
                 self.rebuild(crew);
             }
@@ -329,6 +344,7 @@ impl<'a, D: Matrix> Run<'a, D> {
                 crew.phase(|_| (), || self.decide(true));
             }
             crew.phase(|_| (), || ());
+            self.take_up(crew);
         }
     }
 
@@ -389,7 +405,8 @@ impl<'a, D: Matrix> Run<'a, D> {
     fn waits(&self) -> Vec<Waits> {
         let of = |worker: usize| {
             let (stripes, locks) = self.engine.waited(worker);
-            Waits { gate_seconds: self.gate_seconds[worker].read(), stripes, locks }
+            let (gate_seconds, exchange_seconds) = (self.gate_seconds[worker].read(), self.step_seconds(worker));
+            Waits { gate_seconds, exchange_seconds, stripes, locks }
         };
         (0..self.workers()).map(of).collect()
     }

@@ -268,7 +268,6 @@ impl Fit<'_> {
         let seconds_search = clock.lap();
         let (from, constant) = self.begin(placed, engine, form)?;
         let interrupted = placed.start.interrupted.unwrap_or(&|| false);
-        let exchange = self.exchange();
         let task = Task {
             shards: &placed.shards,
             frame: &placed.frame,
@@ -277,7 +276,7 @@ impl Fit<'_> {
             standings: &placed.standings,
             facts: self.facts(placed),
             order: self.order(),
-            exchange: Exchange::new(exchange),
+            exchange: self.exchange(),
             step,
             injection: &self.setup.injection,
             consistent: self.setup.parameters.merge == MergeKind::Consistent || engine.finishes(),
@@ -379,12 +378,13 @@ impl Fit<'_> {
         if form == Form::Columns { self.shape.columns.max(1) } else { self.shape.rows }
     }
 
-    fn exchange(&self) -> ExchangeKind {
+    fn exchange(&self) -> Exchange {
         let every = Every::Auto;
-        self.setup.exchange.unwrap_or(match self.form() {
+        let kind = self.setup.exchange.unwrap_or(match self.form() {
             Form::Primal => ExchangeKind::Average { every },
             Form::Dual | Form::Columns => ExchangeKind::Sum { every },
-        })
+        });
+        Exchange::new(kind, self.plan.replicas.len(), &self.plan.distance, self.setup.injection.messages)
     }
 
     /// Single rows where the entries fit a cache: shuffled buckets cost dual ascent three times the epochs on a9a (95

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 
+mod exchange;
 mod injection;
 mod memory;
 mod method;
@@ -47,7 +48,7 @@ impl Settings {
             method: method::method(self)?,
             step: method::step(self)?,
             order: method::order(self)?,
-            exchange: method::exchange(self)?,
+            exchange: exchange::exchange(self)?,
             injection: injection::injection(self)?,
             stop: method::stop(self, default.stop)?,
             runner: self.choice_or("run", "runner", default.runner)?,

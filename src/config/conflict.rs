@@ -23,6 +23,8 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     curvature_needs_a_smooth_loss(settings, setup)?;
     passes_have_no_updates(settings, setup)?;
     gradients_average_and_changes_sum(settings, setup)?;
+    a_state_has_one_copy(settings, setup)?;
+    messages_are_of_exchanges_that_send_them(settings, setup)?;
     balance_needs_classes(settings, setup)?;
     bounds_are_of_unscaled_columns(settings, setup)?;
     unbound_threads_have_no_cpus(settings, setup)?;
@@ -102,10 +104,7 @@ fn one_replica_has_no_exchange(settings: &Settings, setup: &Setup) -> Result<()>
     let (Some(Granularity::Machine), Some(exchange)) = (setup.parameters.replicas, setup.exchange) else {
         return Ok(());
     };
-    let kind = match exchange {
-        ExchangeKind::Average { .. } => "average",
-        ExchangeKind::Sum { .. } => "sum",
-    };
+    let kind = exchange.name();
     let what = format!(
         "exchange.kind = \"{kind}\" draws replicas together, and parameters.replicas = \"machine\" ({}) is one replica",
         origin(settings, "parameters", "replicas")
@@ -283,26 +282,56 @@ fn margins_have_no_layout(settings: &Settings, setup: &Setup) -> Result<()> {
 }
 
 fn gradients_average_and_changes_sum(settings: &Settings, setup: &Setup) -> Result<()> {
-    let (why, other) = match (&setup.method, setup.exchange) {
-        (
-            MethodKind::Hogwild
-            | MethodKind::Minibatch { .. }
-            | MethodKind::ProxAsaga
-            | MethodKind::Svrg { .. }
-            | MethodKind::Piag,
-            Some(ExchangeKind::Sum { .. }),
-        ) => ("K replicas that each move all the way would together move K times", "average"),
-        (MethodKind::Dual { .. }, Some(ExchangeKind::Average { .. })) => {
-            ("an average of the replicas is not what the dual variables say", "sum")
-        }
-        (MethodKind::Bcd, Some(ExchangeKind::Average { .. })) => {
-            ("an average of the replicas is not what the coefficients say", "sum")
-        }
+    let (true, Some(ExchangeKind::Sum { .. })) = (setup.method.takes_step(), setup.exchange) else {
+        return Ok(());
+    };
+    let what = format!(
+        "exchange.kind = \"sum\" does not go with method.kind = \"{}\" ({}): K replicas that each move all the way \
+         would together move K times",
+        setup.method.name(),
+        origin(settings, "method", "kind")
+    );
+    Err(contradiction(settings, ("exchange", "kind"), what, "take exchange.kind = \"average\""))
+}
+
+/// Replicas that gossip never agree, and of what a method keeps for a line there is one copy, which would say what none of
+/// them holds.
+fn a_state_has_one_copy(settings: &Settings, setup: &Setup) -> Result<()> {
+    let Some(exchange) = setup.exchange.filter(ExchangeKind::gossips) else { return Ok(()) };
+    let (store, state) = match setup.method {
+        MethodKind::Dual { .. } => ("u", "the dual variables α, of which u is the sum, have"),
+        MethodKind::Bcd => ("the margins Ax", "the coefficients x have"),
         _ => return Ok(()),
     };
-    let (kind, method) = (origin(settings, "method", "kind"), setup.method.name());
-    let what = format!("this exchange does not go with method.kind = \"{method}\" ({kind}): {why}");
-    Err(contradiction(settings, ("exchange", "kind"), what, &format!("take exchange.kind = \"{other}\"")))
+    let what = format!(
+        "exchange.kind = \"{}\" leaves each replica with {store} of its own, and with method.kind = \"{}\" ({}) {state} \
+         one copy: what each replica holds would follow from none",
+        exchange.name(),
+        setup.method.name(),
+        origin(settings, "method", "kind")
+    );
+    let remedy = "take exchange.kind = \"sum\", \"average\" or \"allreduce\", or method.kind = \"hogwild\"";
+    Err(contradiction(settings, ("exchange", "kind"), what, remedy))
+}
+
+fn messages_are_of_exchanges_that_send_them(settings: &Settings, setup: &Setup) -> Result<()> {
+    let sends = setup.exchange.is_some_and(|exchange| exchange.graph().is_some());
+    let faults = setup.injection.messages;
+    if sends || faults.is_none() {
+        return Ok(());
+    }
+    let key = if faults.message_loss > 0.0 { "message_loss" } else { "message_delay" };
+    let (kind, why) = match setup.exchange {
+        Some(ExchangeKind::Ring { .. }) => ("ring", "writes straight to the next replica"),
+        Some(exchange) => (exchange.name(), "has all workers meet"),
+        None => ("auto", "takes the method's own, at which all workers meet"),
+    };
+    let what = format!(
+        "injection.{key} is about messages, and exchange.kind = \"{kind}\" ({}) sends none: it {why}",
+        origin(settings, "exchange", "kind")
+    );
+    let remedy = format!("take {key} out, or take exchange.kind = \"sgp\", \"osgp\" or \"adpsgd\"");
+    Err(contradiction(settings, ("injection", key), what, &remedy))
 }
 
 /// A bound on x_j is another one on the coefficient of the scaled column j; 0 and the infinities stay what they are.

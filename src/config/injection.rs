@@ -1,5 +1,6 @@
 //! `[injection]`: delays and stragglers that a run is to meet whatever the machine gives it.
 
+use super::MessageFaults;
 use serde::Serialize;
 
 /// How long the writes of a worker are put off, in its own updates: τₖ of the k-th update of a window, counted from 0.
@@ -88,15 +89,23 @@ pub struct Injection {
     pub blocks: Vec<f64>,
     /// `straggler`.
     pub straggler: Straggler,
+    /// `message_loss` and `message_delay`.
+    pub messages: MessageFaults,
 }
 
 impl Injection {
     /// The default: nothing is put off, nobody is slow.
     pub const fn none() -> Self {
-        Injection { delay: DelayKind::None, workers: None, blocks: Vec::new(), straggler: Straggler::None }
+        Injection {
+            delay: DelayKind::None,
+            workers: None,
+            blocks: Vec::new(),
+            straggler: Straggler::None,
+            messages: MessageFaults { message_loss: 0.0, message_delay: 0 },
+        }
     }
 
-    /// Whether nothing is injected.
+    /// Whether no update is put off and nobody is slow.
     pub fn is_none(&self) -> bool {
         self.delay == DelayKind::None && self.straggler == Straggler::None
     }

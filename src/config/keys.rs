@@ -1,8 +1,8 @@
 //! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
 
 use super::{
-    CellKind, ClassWeight, DataMemory, Granularity, HugePages, Layout, MergeKind, Normalize, ParameterMemory, Pin,
-    Runner, Smt,
+    CellKind, ClassWeight, DataMemory, Granularity, GraphKind, HugePages, Layout, MergeKind, Normalize,
+    ParameterMemory, Pin, Runner, Smt,
     settings::{Entry, Settings},
 };
 use crate::error::{Error, Result};
@@ -17,8 +17,8 @@ pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("method", &["kind", "penalize_intercept", "rows", "epochs"]),
     ("step", &["kind", "initial", "half", "factor", "epochs", "delay", "alpha"]),
     ("order", &["kind", "rows"]),
-    ("exchange", &["kind", "every"]),
-    ("injection", &["delay", "delay_workers", "delay_blocks", "straggler"]),
+    ("exchange", &["kind", "every", "graph", "overlap", "biased", "tolerance"]),
+    ("injection", &["delay", "delay_workers", "delay_blocks", "straggler", "message_loss", "message_delay"]),
     ("stop", &["target", "target_objective", "max_epochs", "max_seconds", "evaluate_every"]),
 ];
 
@@ -81,6 +81,14 @@ names!(
     "frequency" => Layout::Frequency,
     "scatter" => Layout::Scatter,
     "padded" => Layout::Padded,
+);
+names!(
+    GraphKind,
+    "ring" => GraphKind::Ring,
+    "complete" => GraphKind::Complete,
+    "exponential" => GraphKind::Exponential,
+    "bipartite" => GraphKind::Bipartite,
+    "hardware" => GraphKind::Hardware,
 );
 names!(CellKind, "f64" => CellKind::F64, "f32" => CellKind::F32);
 names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Balanced);

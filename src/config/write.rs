@@ -162,7 +162,7 @@ fn step(text: &mut Text, step: Option<StepKind>) {
 }
 
 fn injection(text: &mut Text, injection: &Injection) {
-    let Injection { delay, workers, blocks, straggler } = injection;
+    let Injection { delay, workers, blocks, straggler, messages } = injection;
     match delay.parts() {
         (name, 0) => text.key("delay", name),
         (name, updates) => {
@@ -183,6 +183,8 @@ fn injection(text: &mut Text, injection: &Injection) {
             Straggler::Stall { worker, every, updates } => format!("stall:{worker}:{every}:{updates}"),
         },
     );
+    text.key("message_loss", messages.message_loss);
+    text.key("message_delay", whole(messages.message_delay));
 }
 
 fn order(text: &mut Text, order: OrderKind) {
@@ -198,15 +200,22 @@ fn order(text: &mut Text, order: OrderKind) {
 }
 
 fn exchange(text: &mut Text, exchange: Option<ExchangeKind>) {
-    let (kind, every) = match exchange {
-        None => return text.key("kind", "auto"),
-        Some(ExchangeKind::Average { every }) => ("average", every),
-        Some(ExchangeKind::Sum { every }) => ("sum", every),
-    };
-    text.key("kind", kind);
-    match every {
+    let Some(exchange) = exchange else { return text.key("kind", "auto") };
+    text.key("kind", exchange.name());
+    match exchange.every() {
         Every::Auto => text.key("every", "auto"),
         Every::Epoch => text.key("every", "epoch"),
         Every::Updates(updates) => text.key("every", whole(updates as u64)),
+    }
+    if let Some(graph) = exchange.graph() {
+        text.key("graph", graph.name());
+    }
+    match exchange {
+        ExchangeKind::Osgp { overlap, biased, .. } => {
+            text.key("overlap", whole(overlap as u64));
+            text.key("biased", biased);
+        }
+        ExchangeKind::Ring { tolerance, .. } => text.key("tolerance", tolerance),
+        _ => {}
     }
 }

@@ -103,11 +103,14 @@ pub fn plan_table(plan: &Plan, actual: &[Standing]) -> String {
 
 /// What each worker waited for, one line a worker.
 pub fn waits_table(waits: &[Waits]) -> String {
-    let mut text =
-        format!("{:>6}  {:>17}  {:<18}  {}\n", "worker", "s at the gate", "stripes waited for", "locks waited for");
+    let mut text = format!(
+        "{:>6}  {:>17}  {:>15}  {:<18}  {}\n",
+        "worker", "s at the gate", "s at exchanges", "stripes waited for", "locks waited for"
+    );
     for (number, worker) in waits.iter().enumerate() {
+        let Waits { gate_seconds, exchange_seconds, stripes, locks } = worker;
         let _ =
-            writeln!(text, "{number:>6}  {:>17.6}  {:<18}  {}", worker.gate_seconds, worker.stripes, worker.locks);
+            writeln!(text, "{number:>6}  {gate_seconds:>17.6}  {exchange_seconds:>15.6}  {stripes:<18}  {locks}");
     }
     text
 }

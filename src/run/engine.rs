@@ -24,12 +24,17 @@ pub trait Engine<D: Matrix>: Sync {
     fn batch(&self) -> Option<Box<dyn Batch>>;
     /// The vector that the method has beside the parameters, if it has one.
     fn companion(&self) -> Option<Companion>;
-    /// Slots of a replica: x, and right behind it the companion if there is one.
+    /// Slots of a replica that an exchange draws together: x, and right behind it a companion that updates change. One that
+    /// they only read follows there too, but is alike in all replicas already.
     fn width(&self) -> usize;
-    /// Copies the slots from `start` on of a replica into `out`. For between the phases, when no worker has the replica open.
+    /// Copies the slots from `start` on of a replica into `out`: of plain memory between its worker's windows, of shared memory
+    /// at any time.
     fn read(&self, replica: usize, start: usize, out: &mut [f64]);
-    /// Puts `values` at the slots from `start` on. As [`Engine::read`].
+    /// Puts `values` at the slots from `start` on. For between the phases, when no worker has the replica open.
     fn write(&self, replica: usize, start: usize, values: &[f64]);
+    /// x[start..] ← x[start..] + delta, beside the updates of the replica's workers, of which none is lost where the merge
+    /// loses none. Where a replica is its worker's alone it waits until that worker is between two windows.
+    fn add(&self, replica: usize, start: usize, delta: &[f64]);
     /// Puts the coordinates in `range` between `lo` and `hi`.
     fn clamp(&self, replica: usize, range: Range<usize>, lo: f64, hi: f64);
     /// zᵢ = aᵢᵀx of `rows`, where x is the replica, or what `mapped` makes of it: [`Prox::dual_map`] of λ₂ times it. Reads
@@ -64,8 +69,8 @@ pub trait Engine<D: Matrix>: Sync {
     fn take_steps(&self, worker: usize, steps: &mut Vec<StepTaken>);
     /// The worker's updates of window `index`, at once with the others'.
     fn window(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize);
-    /// Those of all workers, in turns.
-    fn interleave(&self, run: &Run<'_, D>, epoch: u64, index: usize);
+    /// Those of all workers in `windows`, in turns.
+    fn interleave(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>);
 }
 
 /// One worker, in pages of its own on its node.
@@ -152,7 +157,7 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
     }
 
     fn width(&self) -> usize {
-        self.replicas[0].width * if self.method.companion().is_some() { 2 } else { 1 }
+        self.replicas[0].width * if self.method.companion() == Some(Companion::Table) { 2 } else { 1 }
     }
 
     fn read(&self, replica: usize, start: usize, mut out: &mut [f64]) {
@@ -168,6 +173,16 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
             let (own, rest) = values.split_at(len);
             vector.write(start, own);
             values = rest;
+        }
+    }
+
+    fn add(&self, replica: usize, start: usize, delta: &[f64]) {
+        let mut delta = delta;
+        for (vector, start, len) in self.replicas[replica].cut(start, delta.len()) {
+            let (own, rest) = delta.split_at(len);
+            let mut open = vector.open();
+            vector.view(&mut open).map(start..start + len, |j, value| value + own[j - start]);
+            delta = rest;
         }
     }
 
@@ -296,8 +311,8 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
         }
     }
 
-    fn interleave(&self, run: &Run<'_, D>, epoch: u64, index: usize) {
-        self.take_turns(run, epoch, index);
+    fn interleave(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>) {
+        self.take_turns(run, epoch, windows);
     }
 }
 

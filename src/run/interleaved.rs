@@ -4,6 +4,9 @@
 //! its write. So between a worker's read and its write there are as many of the others' as chance puts there: the
 //! delays of a run are known, and the same for the same plan, seed and data, to the bit. A straggler lets turns go by when it
 //! is drawn.
+//!
+//! Where replicas gossip, each worker goes through the windows of an epoch at the pace that chance gives it, and the step
+//! of the exchange after a window is a turn of its own; one that must wait is drawn again later.
 
 use super::{
     Crew, Ended, PANICKED, Run, Task,
@@ -15,6 +18,7 @@ use crate::{
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::ops::Range;
 
 /// Runs `task` on the calling thread.
 ///
@@ -28,40 +32,77 @@ pub fn run<D: Matrix>(
 ) -> Result<Ended> {
     let workers = task.plan.workers.len();
     let run = Run::new(task, engine, from, observer);
-    run.drive(&Crew::Alone(workers), |run, epoch, index| engine.interleave(run, epoch, index));
+    run.drive(&Crew::Alone(workers), |run, epoch, windows| engine.interleave(run, epoch, windows));
     run.end()
 }
 
-/// A worker with something left of its window, and the turns that it still lets go by.
+/// A worker with something left to do, and the turns that it still lets go by.
 struct Active {
     worker: usize,
+    window: usize,
+    /// Whether its window has something left; else the step of a gossip comes next.
+    left: bool,
     owed: f64,
 }
 
 impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
-    /// Window `index` of all workers.
-    pub(super) fn take_turns(&self, run: &Run<'_, D>, epoch: u64, index: usize) {
-        let number = epoch.wrapping_mul(run.windows_most as u64).wrapping_add(index as u64);
+    /// `windows` of all workers.
+    pub(super) fn take_turns(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>) {
+        let number = epoch.wrapping_mul(run.windows_most as u64).wrapping_add(windows.start as u64);
         let mut random =
             Xoshiro256PlusPlus::seed_from_u64(!run.task.seed ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        let mut active: Vec<_> = (0..run.workers()).map(|worker| Active { worker, owed: 0.0 }).collect();
-        active.retain(|active| self.open_window(run, active.worker, epoch, index));
+        let open = |worker| {
+            let left = self.open_window(run, worker, epoch, windows.start);
+            Active { worker, window: windows.start, left, owed: 0.0 }
+        };
+        let mut active: Vec<_> = (0..run.workers()).map(open).collect();
+        active.retain_mut(|active| self.goes_on(run, epoch, windows.end, active, false));
         let (mut turns, mut halted) = (0u32, false);
         while !active.is_empty() {
             turns = turns.wrapping_add(1);
             if turns.is_multiple_of(64) && !halted && run.poll() {
                 halted = true;
-                active.iter().for_each(|active| self.halt(active.worker));
+                active.retain_mut(|active| {
+                    active.left = active.left && self.halt(active.worker);
+                    active.left
+                });
+                continue;
             }
             let drawn = random.random_range(0..active.len());
-            if active[drawn].owed >= 1.0 && !halted {
-                active[drawn].owed -= 1.0;
-            } else if !self.take_turn(run, &mut active[drawn], epoch, index) {
+            let one = &mut active[drawn];
+            if one.owed >= 1.0 && !halted {
+                one.owed -= 1.0;
+                continue;
+            }
+            let stepped = !one.left;
+            if one.left {
+                self.take_turn(run, one, epoch);
+            } else if !run.try_step(one.worker) {
+                continue;
+            }
+            if !one.left && (halted || !self.goes_on(run, epoch, windows.end, one, stepped)) {
                 active.swap_remove(drawn);
             }
         }
-        if index + 1 == run.windows() {
+        if windows.end == run.windows() {
             (0..run.workers()).for_each(|worker| self.flush_epoch(run, worker, epoch));
+        }
+    }
+
+    /// Whether the worker has something to do before window `end`: lines of its present window, the step of a gossip after
+    /// it, unless that was made, or lines or a step of a later one, to which it then goes on.
+    fn goes_on(&self, run: &Run<'_, D>, epoch: u64, end: usize, active: &mut Active, stepped: bool) -> bool {
+        let mut stepped = stepped;
+        loop {
+            if active.left || (!stepped && run.steps_after(active.worker, epoch, active.window)) {
+                return true;
+            }
+            if active.window + 1 >= end {
+                return false;
+            }
+            active.window += 1;
+            active.left = self.open_window(run, active.worker, epoch, active.window);
+            stepped = false;
         }
     }
 
@@ -73,15 +114,19 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         cursor.next.is_some()
     }
 
-    fn halt(&self, worker: usize) {
-        self.seats[worker].lock().expect(PANICKED).as_mut().expect(SEATED).cursor.halt();
+    /// Lets the worker finish what it began; whether there is any.
+    fn halt(&self, worker: usize) -> bool {
+        let mut seat = self.seats[worker].lock().expect(PANICKED);
+        let cursor = &mut seat.as_mut().expect(SEATED).cursor;
+        cursor.halt();
+        cursor.next.is_some()
     }
 
-    /// A worker's turn; whether it has something left.
-    fn take_turn(&self, run: &Run<'_, D>, active: &mut Active, epoch: u64, index: usize) -> bool {
+    /// A worker's turn.
+    fn take_turn(&self, run: &Run<'_, D>, active: &mut Active, epoch: u64) {
         let mut seat = self.seats[active.worker].lock().expect(PANICKED);
         let Seat { order, hands, parts, cursor } = &mut **seat.as_mut().expect(SEATED);
-        let stage = run.stage(active.worker, epoch, index, order.epoch(epoch), parts);
+        let stage = run.stage(active.worker, epoch, active.window, order.epoch(epoch), parts);
         let replica = &self.replicas[stage.replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
         let rarity = run.task.shards.rarity(active.worker);
@@ -90,7 +135,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             let lines = if run.task.consistent { 1 } else { self.method.lines_per_update() };
             active.owed += pause * 2.0 * lines as f64;
         }
-        cursor.next.is_some()
+        active.left = cursor.next.is_some();
     }
 
     fn flush_epoch(&self, run: &Run<'_, D>, worker: usize, epoch: u64) {

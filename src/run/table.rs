@@ -14,8 +14,10 @@ impl<D: Matrix> Run<'_, D> {
         if let Some(Companion::Snapshot { epochs }) = self.engine.companion()
             && epoch.is_multiple_of(epochs)
         {
+            self.lay_aside(crew);
             crew.phase(|worker| self.take_slopes(worker), || ());
             crew.phase(|worker| self.average_memos(worker), || ());
+            self.take_up(crew);
         }
     }
 

@@ -37,8 +37,12 @@ pub fn run<D: Matrix>(
     let gate = Gate::new(plan.workers.len());
     team::each(plan, |worker| {
         let _watch = gate.watch();
-        run.drive(&Crew::Thread(worker, &gate, &run.gate_seconds[worker]), |run, epoch, index| {
-            engine.window(run, worker, epoch, index)
+        let crew = Crew::Thread(worker, &gate, &run.gate_seconds[worker]);
+        run.drive(&crew, |run, epoch, windows| {
+            for index in windows {
+                engine.window(run, worker, epoch, index);
+                run.step_after(&gate, worker, epoch, index);
+            }
         });
     });
     markers::end();

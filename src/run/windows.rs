@@ -2,6 +2,7 @@
 
 use super::{Crew, Run, share};
 use crate::{data::matrix::Matrix, method::Pace, order::Bucket, sync::Slot};
+use std::ops::Range;
 
 impl<D: Matrix> Run<'_, D> {
     /// Windows of this epoch. Where many lines rest the updates are few, and so are the exchanges that are due.
@@ -9,10 +10,14 @@ impl<D: Matrix> Run<'_, D> {
         ((self.windows_most as f64 * self.visited.read()).ceil() as usize).clamp(1, self.windows_most)
     }
 
-    /// An epoch's updates, and the exchanges between them.
-    pub(super) fn visit(&self, crew: &Crew<'_>, window: impl Fn(usize)) {
+    /// An epoch's updates, and the exchanges between them. Where replicas gossip all windows go at once, and the runner makes
+    /// a step of the gossip after each.
+    pub(super) fn visit(&self, crew: &Crew<'_>, windows: impl Fn(Range<usize>)) {
+        if self.mixing.is_some() {
+            return windows(0..self.windows());
+        }
         for index in 0..self.windows() {
-            window(index);
+            windows(index..index + 1);
             if self.replicas() > 1 {
                 self.exchange(crew);
             }
@@ -26,7 +31,7 @@ impl<D: Matrix> Run<'_, D> {
         Pace {
             step: self.task.step.map_or(0.0, |step| step.length(at)),
             damping,
-            amplify: if self.replicas() > 1 { damping } else { 1.0 },
+            amplify: self.task.exchange.amplify(damping),
         }
     }
 

@@ -36,6 +36,10 @@ fn automatic(setup: &Setup, shape: &Shape) -> Choice {
             "every node is to have all rows, and of the methods only hogwild keeps nothing for each row".into();
         return Choice { method: MethodKind::Hogwild, why };
     }
+    if setup.exchange.is_some_and(|exchange| exchange.gossips()) {
+        let why = "replicas that gossip each have a point of their own, and of the methods only hogwild keeps nothing else".into();
+        return Choice { method: MethodKind::Hogwild, why };
+    }
     let problem = &setup.problem;
     let smooth = problem.loss.curvature().is_finite();
     let strongly_convex = !matches!(problem.l2, L2::Value(value) if value == 0.0);
@@ -151,10 +155,13 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
             ),
             "Use exchange average.",
         )),
-        (Form::Dual | Form::Columns, Some(ExchangeKind::Average { .. })) => Err(Error::unmet(
-            "exchange average does not go with methods dual and bcd: their replicas must stay what the dual variables \
-             (or coefficients) say",
-            "Use exchange sum.",
+        (Form::Dual | Form::Columns, Some(exchange)) if exchange.gossips() => Err(Error::unmet(
+            format!(
+                "exchange {} does not go with methods dual and bcd: each replica would have a store of its own, and of the \
+                 dual variables (or coefficients) there is one copy",
+                exchange.name()
+            ),
+            "Use exchange sum, average or allreduce, or --method hogwild.",
         )),
         _ => Ok(()),
     }

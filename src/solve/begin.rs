@@ -49,7 +49,8 @@ impl Fit<'_> {
                 engine.write(0, 0, &slots.by_slot(parameters));
             }
             if engine.companion().is_some() {
-                engine.write(0, slots.width(), &slots.by_slot(&checkpoint.parameters[width + 1..]));
+                let average = slots.by_slot(&checkpoint.parameters[width + 1..]);
+                (0..self.plan.replicas.len()).for_each(|replica| engine.write(replica, slots.width(), &average));
             }
             put_state(&placed.shards, &checkpoint.state);
             return Ok((Some(checkpoint), checkpoint.parameters[width]));

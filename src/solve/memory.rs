@@ -37,14 +37,22 @@ impl Fit<'_> {
             costs.add(&self.plan.in_runs(), Cost::of_workers(8.0 * rows));
         }
         let cell = if self.setup.parameters.cell == CellKind::F32 { 4.0 } else { 8.0 };
-        let width = self.width() as f64;
-        for replica in &self.plan.replicas {
+        let (width, exchange) = (self.width() as f64, self.exchange());
+        for (number, replica) in self.plan.replicas.iter().enumerate() {
             costs.add(&replica.home, Cost::of_parameters(cell * width * self.vectors()));
+            // Messages and what belongs to them, and the replica itself once more while the average is judged.
+            let vectors = exchange.vectors(number);
+            let aside = usize::from(vectors > 0);
+            costs.add(&replica.home, Cost::of_parameters(8.0 * (vectors + aside) as f64 * width * self.vectors()));
         }
         if self.choice.method.has_companion() {
             // How rare each coordinate is, and a count of it for every worker.
             self.plan.shards.iter().for_each(|shard| costs.add(&shard.home, Cost::of_data(8.0 * width)));
             self.plan.workers.iter().for_each(|worker| costs.add(&worker.home, Cost::of_workers(8.0 * width)));
+        }
+        if exchange.by_nodes() {
+            let share = 8.0 * width * self.vectors() / self.plan.workers.len() as f64;
+            self.plan.workers.iter().for_each(|worker| costs.add(&worker.home, Cost::of_workers(share)));
         }
         costs.add(&Home::FirstTouch, self.besides(2.0 * marks * rows, held));
         costs

@@ -102,6 +102,8 @@ pub struct WorkerWaits {
     /// Times that a lock of the replica was not to be had at once, under a consistent merge or where delays are measured; a
     /// trace of an older version has no such key.
     pub locks: u64,
+    /// Seconds at exchanges where replicas do not meet.
+    pub exchange_seconds: f64,
 }
 
 /// The last line of a trace.

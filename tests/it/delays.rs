@@ -237,6 +237,7 @@ fn injected() -> Injection {
         workers: Some(vec![0, 2]),
         blocks: vec![1.0, 0.5, 0.1],
         straggler: Straggler::Stall { worker: 1, every: 7, updates: 3 },
+        ..Injection::none()
     }
 }
 
@@ -283,7 +284,7 @@ fn only_the_workers_and_blocks_that_are_named_are_delayed() {
     let delays_of = |workers: Option<Vec<u32>>, blocks: Vec<f64>| {
         let mut setup = one_epoch(MethodKind::Hogwild, StepKind::Constant { initial: Some(1e-3) }, Runner::Threads);
         setup.order = OrderKind::File;
-        setup.injection = Injection { delay: DelayKind::Fixed(30), workers, blocks, straggler: Straggler::None };
+        setup.injection = Injection { delay: DelayKind::Fixed(30), workers, blocks, ..Injection::none() };
         logged(alike(1000), &mut setup, 1).1.iter().map(|step| step.delay).collect::<Vec<_>>()
     };
     assert!(delays_of(Some(vec![0]), Vec::new())[30..].iter().all(|&delay| delay == 30));

@@ -13,6 +13,7 @@ mod drift;
 mod export;
 mod generate;
 mod golden;
+mod gossip;
 mod guest;
 mod inspect;
 mod layout;

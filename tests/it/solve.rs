@@ -542,7 +542,10 @@ fn pairs_that_make_no_sense_are_refused_with_the_reason() {
     };
     assert!(refused(&|setup| setup.problem.l2 = L2::Value(0.0)).contains("λ₂ > 0"));
     assert!(refused(&|setup| setup.problem.intercept = true).contains("penalize-intercept"));
-    assert!(refused(&|setup| setup.exchange = Some(ExchangeKind::Average { every: Every::Epoch })).contains("sum"));
+    assert!(
+        refused(&|setup| setup.exchange = Some(ExchangeKind::Ring { every: Every::Epoch, tolerance: 0.0 }))
+            .contains("one copy")
+    );
     assert!(refused(&|s| (s.method, s.problem.loss) = (MethodKind::Bcd, Loss::Hinge)).contains("smooth"));
 }
 

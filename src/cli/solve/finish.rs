@@ -56,7 +56,12 @@ fn footer<'a>(report: Report<'a>) -> Footer<'a> {
 }
 
 fn waits(of: &Waits) -> WorkerWaits {
-    WorkerWaits { gate_seconds: of.gate_seconds, stripes: of.stripes, locks: of.locks }
+    WorkerWaits {
+        gate_seconds: of.gate_seconds,
+        exchange_seconds: of.exchange_seconds,
+        stripes: of.stripes,
+        locks: of.locks,
+    }
 }
 
 fn exit_code(strict: bool, stop: StopReason, watch: &Watch) -> u8 {

@@ -27,7 +27,7 @@ pub(super) fn injection(settings: &Settings) -> Result<Injection> {
         (workers, get("delay_blocks").map_or(Ok(Vec::new()), blocks)?)
     };
     let straggler = get("straggler").map_or(Ok(Straggler::None), straggler)?;
-    Ok(Injection { delay, workers, blocks, straggler })
+    Ok(Injection { delay, workers, blocks, straggler, messages: super::exchange::messages(settings)? })
 }
 
 /// `none`, or a name and a number of updates.

@@ -1,8 +1,8 @@
-//! `[method]`, `[step]`, `[order]`, `[exchange]` and `[stop]`.
+//! `[method]`, `[step]`, `[order]` and `[stop]`.
 
 use super::{contradiction, kind};
 use crate::{
-    config::{Every, ExchangeKind, MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, settings::Entry},
+    config::{MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, settings::Entry},
     error::Result,
 };
 
@@ -109,27 +109,6 @@ pub(super) fn order(settings: &Settings) -> Result<OrderKind> {
                 None => OrderKind::BUCKET_ROWS,
             },
         },
-    })
-}
-
-pub(super) fn exchange(settings: &Settings) -> Result<Option<ExchangeKind>> {
-    let kinds: [(&str, &[&str]); 3] = [("auto", &[]), ("average", &["every"]), ("sum", &["every"])];
-    let kind = kind(settings, "exchange", &kinds, "auto", &["every"])?;
-    let every = || match settings.get("exchange", "every") {
-        Some(entry) => {
-            let words = "\"auto\" (a twentieth of the time), \"epoch\" (once an epoch)";
-            let not_auto = entry.unless("auto", |entry| {
-                let updates = entry.unless("epoch", |entry| Ok(entry.whole(1, 1 << 53, words)? as usize))?;
-                Ok(updates.map_or(Every::Epoch, Every::Updates))
-            })?;
-            Ok(not_auto.unwrap_or(Every::Auto))
-        }
-        None => Ok(Every::Auto),
-    };
-    Ok(match kind {
-        "average" => Some(ExchangeKind::Average { every: every()? }),
-        "sum" => Some(ExchangeKind::Sum { every: every()? }),
-        _ => None,
     })
 }
 

@@ -17,7 +17,7 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("[workers]\ncont = 8\n", "c.toml:2", &["did you mean `count`?", "count, cpus, locations"]),
     ("[problem]\nhuber-delta = 2\n", "c.toml:2", &["did you mean `huber_delta`?"]),
     ("[stop]\nseed = 1\n", "c.toml:2", &["[stop] has no key `seed`; [run] has one"]),
-    ("[exchange]\ngraph = \"ring\"\n", "c.toml:2", &["no key `graph`"]),
+    ("[exchange]\ngraph = \"ring\"\n", "c.toml:2", &["exchange.kind = \"auto\"", "nothing more"]),
     // Unknown values, and values that are not built.
     ("[problem]\nloss = \"logistc\"\n", "c.toml:2", &["did you mean `logistic`?", "squared-hinge"]),
     ("[parameters]\ncell = \"i8\"\n", "c.toml:2", &["\"i8\"", "f64, f32"]),
@@ -34,7 +34,7 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("[parameters]\nlayout = \"pad\"\n", "c.toml:2", &["plain, frequency, scatter, padded"]),
     ("[parameters]\nmerge = \"owned\"\n", "c.toml:2", &["\"owned\"", "lossy, lossless, locked, consistent"]),
     ("[parameters]\nreplicas = \"socket\"\n", "c.toml:2", &["machine, node, l3, core"]),
-    ("[exchange]\nkind = \"osgp\"\n", "c.toml:2", &["\"osgp\"", "average, sum"]),
+    ("[exchange]\nkind = \"ogsp\"\n", "c.toml:2", &["\"ogsp\"", "average, sum", "did you mean `osgp`?"]),
     ("[method]\nkind = \"saga\"\n", "c.toml:2", &["\"saga\"", "hogwild, minibatch, dual, bcd"]),
     (
         "[step]\nkind = \"adadelay\"\n",
@@ -198,8 +198,28 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
         "c.toml:4",
         &["\"hogwild\" (c.toml:2)", "average"],
     ),
-    ("[exchange]\nkind = \"average\"\n[method]\nkind = \"dual\"\n", "c.toml:2", &["dual variables", "sum"]),
-    ("[exchange]\nkind = \"average\"\n[method]\nkind = \"bcd\"\n", "c.toml:2", &["coefficients", "sum"]),
+    (
+        "[exchange]\nkind = \"sgp\"\n[method]\nkind = \"dual\"\n",
+        "c.toml:2",
+        &["dual variables α", "one copy", "sum"],
+    ),
+    ("[exchange]\nkind = \"ring\"\n[method]\nkind = \"bcd\"\n", "c.toml:2", &["coefficients x", "one copy", "sum"]),
+    ("[exchange]\nkind = \"sgp\"\noverlap = 1\n", "c.toml:3", &["does not belong to exchange.kind = \"sgp\""]),
+    ("[exchange]\nkind = \"osgp\"\noverlap = 0\n", "c.toml:3", &["from 1 to 64", "\"sgp\""]),
+    ("[exchange]\nkind = \"osgp\"\ngraph = \"star\"\n", "c.toml:3", &["ring, complete, exponential"]),
+    ("[exchange]\nkind = \"ring\"\ntolerance = -1\n", "c.toml:3", &["0 or more"]),
+    ("[injection]\nmessage_loss = 1.5\n", "c.toml:2", &["a number from 0 to 1"]),
+    ("[injection]\nmessage_delay = 65\n", "c.toml:2", &["from 0 to 64"]),
+    (
+        "[exchange]\nkind = \"average\"\n[injection]\nmessage_loss = 0.5\n",
+        "c.toml:4",
+        &["sends none", "meet", "adpsgd"],
+    ),
+    (
+        "[exchange]\nkind = \"ring\"\n[injection]\nmessage_delay = 2\n",
+        "c.toml:4",
+        &["message_delay", "straight to the next", "(c.toml:2)"],
+    ),
     (
         "[problem]\nprox = \"box:-1:0\"\nnormalize = \"columns\"\n",
         "c.toml:2",

@@ -4,9 +4,9 @@ use super::read;
 use farrow::{
     config::{
         CellKind, ClassWeight, Constraint, Count, DataMemory, DataPlacement, DelayKind, Every, ExchangeKind,
-        Granularity, HugePages, Injection, L2, Layout, MergeKind, MethodKind, Normalize, OrderKind,
-        ParameterMemory, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop, Straggler, WorkerOrder,
-        Workers,
+        Granularity, GraphKind, HugePages, Injection, L2, Layout, MergeKind, MessageFaults, MethodKind, Normalize,
+        OrderKind, ParameterMemory, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop, Straggler,
+        WorkerOrder, Workers,
     },
     loss::Loss,
 };
@@ -100,8 +100,24 @@ fn parameters() -> impl Strategy<Value = (Parameters, Option<ExchangeKind>)> {
     let replicas = of(select(vec![Granularity::Machine, Granularity::Node, Granularity::L3, Granularity::Core]));
     let merges = select(vec![MergeKind::Lossy, MergeKind::Lossless, MergeKind::Locked, MergeKind::Consistent]);
     let every = prop_oneof![Just(Every::Auto), Just(Every::Epoch), (1..1_000_000usize).prop_map(Every::Updates),];
-    let exchanges = of((any::<bool>(), every)
-        .prop_map(|(sum, every)| if sum { ExchangeKind::Sum { every } } else { ExchangeKind::Average { every } }));
+    let graphs = select(vec![
+        GraphKind::Ring,
+        GraphKind::Complete,
+        GraphKind::Exponential,
+        GraphKind::Bipartite,
+        GraphKind::Hardware,
+    ]);
+    let exchanges = of((0..7, every, graphs, 1..=64usize, any::<bool>(), 0.0..1e3).prop_map(
+        |(kind, every, graph, overlap, biased, tolerance)| match kind {
+            0 => ExchangeKind::Average { every },
+            1 => ExchangeKind::Sum { every },
+            2 => ExchangeKind::Allreduce { every },
+            3 => ExchangeKind::Sgp { every, graph },
+            4 => ExchangeKind::Osgp { every, graph, overlap, biased },
+            5 => ExchangeKind::Adpsgd { every, graph },
+            _ => ExchangeKind::Ring { every, tolerance },
+        },
+    ));
     let memories = prop_oneof![
         select(vec![
             ParameterMemory::Local,
@@ -142,7 +158,7 @@ fn injections() -> impl Strategy<Value = Injection> {
     (delays, workers, vec(0.0..=1.0, 0..5), stragglers).prop_map(
         |(delay, workers, blocks, straggler)| match delay {
             DelayKind::None => Injection { straggler, ..Injection::none() },
-            delay => Injection { delay, workers, blocks, straggler },
+            delay => Injection { delay, workers, blocks, straggler, ..Injection::none() },
         },
     )
 }
@@ -221,9 +237,14 @@ fn setups() -> impl Strategy<Value = Setup> {
             let step =
                 step.filter(|step| hogwild && (smooth || !step.is_by_smoothness() || step.initial().is_some()));
             let exchange = exchange.filter(|exchange| match exchange {
-                ExchangeKind::Average { .. } => hogwild,
                 ExchangeKind::Sum { .. } => method == MethodKind::Auto || !hogwild,
+                gossip => hogwild || !gossip.gossips(),
             });
+            let mut injection = injection;
+            if exchange.is_some_and(|exchange| exchange.graph().is_some()) {
+                injection.messages =
+                    MessageFaults { message_loss: (seed % 101) as f64 / 100.0, message_delay: seed % 65 };
+            }
             Setup {
                 problem,
                 virtual_nodes,
