@@ -15,9 +15,11 @@ pub struct Checkpoint {
     /// What must be the same for it to be taken up: a digest of data shape, problem and method (see `solve`).
     pub identity: String,
     /// The store (x for `hogwild` and u for `dual`, by column whatever the layout, the margins for `bcd`), in the scale it is
-    /// solved in, and last the constant that `hogwild` keeps outside it.
+    /// solved in, then the constant that `hogwild` keeps outside it, and last the average of the memos by column, for the methods that have
+    /// one.
     pub parameters: Vec<f64>,
-    /// The method's own state: dual variables for `dual`, coefficients for `bcd`, empty for `hogwild`.
+    /// The method's own state: dual variables for `dual`, coefficients for `bcd`, memos for `proxasaga` and `svrg`, empty for
+    /// `hogwild`.
     pub state: Vec<f64>,
     /// Epochs done.
     pub epoch: u64,

@@ -79,6 +79,8 @@
 //! * A resumed run begins with an empty window of past steps: all that was read before has been written.
 //! * The store of `dual` and `bcd` can be rebuilt from their state. Lossy merges of several workers are repaired so
 //!   before anything is certified, so that PASSCoDe-Wild converges to the problem's own solution, not to a perturbed one.
+//! * `proxasaga` and `svrg` on replicas draw the averages of their tables together as they do the parameters, each replica's own
+//!   changes counting K times: gradient tracking ([`method::Companion`]).
 //! * Rows are visited in shuffled buckets where they come from memory, and singly where they fit a cache: on the RCV1-like
 //!   set a pass over single rows costs 3.7 times one over buckets of 32, while on a9a, which is cached, buckets cost dual
 //!   ascent 3.4 times the epochs.

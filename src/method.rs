@@ -1,16 +1,25 @@
 //! What one update reads, and what it then writes. A method is one file below and two lines here.
 
-use crate::{objective::Linear, store::View, sync::SharedF64};
+use crate::{
+    data::matrix::Row,
+    objective::Linear,
+    store::View,
+    sync::{SharedF64, Slot},
+};
 use std::ops::Range;
 
 pub mod batch;
 pub mod bcd;
+mod corrected;
 pub mod dual;
 pub mod hogwild;
 pub mod minibatch;
 pub mod newton;
+pub mod piag;
+pub mod proxasaga;
+pub mod svrg;
 
-pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton};
+pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton, piag::Piag, proxasaga::ProxAsaga, svrg::Svrg};
 
 /// What the run tells an update about itself.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +30,80 @@ pub struct Pace {
     pub damping: f64,
     /// What a worker multiplies its writes with: σ′ where replicas are summed and divided by σ′, else 1.
     pub amplify: f64,
+}
+
+/// A term of the objective, as an update sees it.
+#[derive(Debug)]
+pub struct Term<'a, O> {
+    /// The problem that it is a term of.
+    pub f: &'a O,
+    /// The number of its line there.
+    pub i: usize,
+    /// What the method keeps for each line there; empty for a method that keeps nothing.
+    pub state: &'a [SharedF64],
+}
+
+// Whether the problem itself can be copied does not matter.
+impl<O> Clone for Term<'_, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O> Copy for Term<'_, O> {}
+
+impl<'a, O: Linear> Term<'a, O> {
+    /// Its line.
+    #[inline(always)]
+    pub fn line(&self) -> Row<'a> {
+        self.f.line(self.i)
+    }
+
+    /// What the method keeps for it.
+    #[inline(always)]
+    pub fn memo(&self) -> f64 {
+        self.state[self.i].read()
+    }
+
+    /// Keeps `memo` for it. A line has one worker at a time, so that nobody else writes there.
+    #[inline(always)]
+    pub fn keep(&self, memo: f64) {
+        self.state[self.i].put(memo);
+    }
+
+    /// wᵢ φ′(z, bᵢ).
+    #[inline(always)]
+    pub fn slope(&self, margin: f64) -> f64 {
+        self.f.weight(self.i) * self.f.frame().loss.slope(margin, self.f.label(self.i))
+    }
+}
+
+/// What an update sees beside the parameters, where its method has a [`Companion`].
+#[derive(Clone, Copy, Debug)]
+pub struct Beside<'a, V> {
+    /// ᾱ by slot, of the same replica; of no slots without a companion.
+    pub average: V,
+    /// D_j by slot: n over the number of rows that touch it, the inverse of the chance that a random row does. 0 where none
+    /// does. Empty without a companion.
+    pub rarity: &'a [f64],
+}
+
+/// A vector that a method has beside the parameters in each replica: ᾱ = (1/W) Σ mᵢ aᵢ over all lines, where the memo mᵢ =
+/// wᵢφ′ at some earlier point is what the method keeps for line i.
+///
+/// Each of K replicas has one of its own, to which its workers' changes of memos count K times, and an exchange draws those
+/// together like the parameters: the average over the replicas is ᾱ, whatever the exchange, as long as it keeps sums. This is
+/// gradient tracking, as in GT-SAGA (Xin, Khan, Kar, IEEE TSP 2020).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Companion {
+    /// Updates change memos, and ᾱ with them.
+    Table,
+    /// Updates read both only. They are made anew, all memos at the average of the replicas, before epoch 0 and after every
+    /// so many.
+    Snapshot {
+        /// Epochs between.
+        epochs: u64,
+    },
 }
 
 /// Whose delay an update has.
@@ -42,34 +125,43 @@ pub trait Method: Clone + Send + Sync {
     /// What a read leaves for its write.
     type Pending: Copy + Send + Default;
 
-    /// Reads what line `i` needs of the parameters `x` and of the method's `state` (one slot a line).
+    /// Reads what `term` needs of the parameters `x` and of the method's state.
     fn read<O: Linear, V: View>(
         &self,
-        f: &O,
-        state: &[SharedF64],
+        term: Term<'_, O>,
         x: &V,
-        i: usize,
         pace: &Pace,
         local: &mut Self::Local,
     ) -> Self::Pending {
-        let _ = (f, state, x, i, pace, local);
+        let _ = (term, x, pace, local);
         Self::Pending::default()
     }
 
-    /// Writes the update of line `i`. Only now is the step's length known, for it may depend on how many updates others
+    /// Writes the update of `term`. Only now is the step's length known, for it may depend on how many updates others
     /// wrote since the read.
-    #[expect(clippy::too_many_arguments, reason = "what a read takes, and what it left")]
     fn write<O: Linear, V: View>(
         &self,
-        f: &O,
-        state: &[SharedF64],
+        term: Term<'_, O>,
         x: &V,
-        i: usize,
+        beside: &Beside<'_, V>,
         pending: Self::Pending,
         pace: &Pace,
         local: &mut Self::Local,
     ) {
-        let _ = (f, state, x, i, pending, pace, local);
+        let _ = (term, x, beside, pending, pace, local);
+    }
+
+    /// What an update does once all its lines are written, where [`Method::FINISHES`]: dense work, once an update.
+    fn finish<V: View>(&self, x: &V, beside: &Beside<'_, V>, pace: &Pace) {
+        let _ = (x, beside, pace);
+    }
+
+    /// Whether [`Method::finish`] does anything.
+    const FINISHES: bool = false;
+
+    /// The vector that the method has beside the parameters, if it has one.
+    fn companion(&self) -> Option<Companion> {
+        None
     }
 
     /// Lines b of an update: it reads b lines one after the other, then writes them all with the same step. What counts lines,

@@ -28,17 +28,17 @@ pub struct Frame {
     pub slots: Arc<Slots>,
     /// W.
     pub total_weight: f64,
-    /// The column of ones that no regulariser touches (`bcd` with an intercept).
-    pub free_column: Option<usize>,
+    /// The slot, or by columns the column, of a column of ones that no regulariser touches: an intercept.
+    pub free: Option<usize>,
     /// Whether every worker keeps a constant c of its own (`hogwild` with an intercept).
     pub private_constant: bool,
 }
 
 impl Frame {
-    /// r as it applies to column `j`.
+    /// r as it applies to slot `j`, or by columns to column `j`.
     #[inline(always)]
     pub fn prox_of(&self, j: usize) -> Prox {
-        if self.free_column == Some(j) {
+        if self.free == Some(j) {
             Prox { l1: 0.0, l2: 0.0, lo: f64::NEG_INFINITY, hi: f64::INFINITY }
         } else {
             self.prox
@@ -47,7 +47,7 @@ impl Frame {
 
     /// Whether the model has a constant that no regulariser touches; the dual then has the constraint Σ wᵢ αᵢ = 0.
     pub fn has_free_constant(&self) -> bool {
-        self.free_column.is_some() || self.private_constant
+        self.free.is_some() || self.private_constant
     }
 }
 

@@ -31,6 +31,7 @@ mod passes;
 mod rebuild;
 mod residency;
 mod snapshot;
+mod table;
 mod task;
 pub mod threads;
 mod turns;
@@ -109,6 +110,9 @@ pub struct Run<'a, D: Matrix> {
     /// Squared length of the move of what is agreed at that exchange, and the sum of it over the replicas before it, in the
     /// same ranges, where replicas are summed.
     overlap: Vec<CachePadded<[SharedF64; 2]>>,
+    /// Squared distance of the store from what the state says, and squared length of that, when it was last made again, in
+    /// the same ranges.
+    drift: Vec<CachePadded<[SharedF64; 2]>>,
     /// Each worker's private scalar.
     constants: Vec<CachePadded<SharedF64>>,
     /// φ′ of every margin, when going by columns.
@@ -183,7 +187,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             1 => 1,
             _ => task
                 .exchange
-                .every(width, batch * row_nonzeros, task.facts.shape.dense)
+                .every(engine.width(), batch * row_nonzeros, task.facts.shape.dense)
                 .map_or(1, |every| (each / (batch * every as f64)).ceil().max(1.0) as usize),
         };
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
@@ -210,13 +214,14 @@ impl<'a, D: Matrix> Run<'a, D> {
             agreed: (0..workers)
                 .map(|worker| {
                     RwLock::new(Pages::placed(
-                        share(width, worker, workers).len(),
+                        share(engine.width(), worker, workers).len(),
                         &task.plan.site_of_worker(worker),
                     ))
                 })
                 .collect(),
             spread: padded(),
             overlap: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
+            drift: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
             constants: (0..workers).map(|_| CachePadded::new(SharedF64::new(task.constant))).collect(),
             gate_seconds: padded(),
             slopes: Pages::placed(margins, &task.plan.site(&task.plan.in_runs())),
@@ -301,6 +306,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             if let Verdict::Stop(_) = verdict {
                 return;
             }
+            self.snapshot(crew, epoch);
             if self.desk.is_some() {
                 self.passes(crew);
             } else {
@@ -334,7 +340,12 @@ impl<'a, D: Matrix> Run<'a, D> {
             return;
         }
         let (rank, workers) = self.task.plan.rank_in_replica(worker);
-        self.engine.clamp(self.replica_of(worker), share(self.task.width(), rank, workers), prox.lo, prox.hi);
+        let range = share(self.task.width(), rank, workers);
+        // An intercept may be anything.
+        let free = self.task.frame.free.filter(|free| range.contains(free)).unwrap_or(range.end);
+        for range in [range.start..free, (free + 1).min(range.end)..range.end] {
+            self.engine.clamp(self.replica_of(worker), range, prox.lo, prox.hi);
+        }
     }
 
     /// Whether the run must end within this epoch.

@@ -63,6 +63,9 @@ pub struct Shards<D> {
     pub parts: Vec<Apart<Part<D>>>,
     /// By columns, what belongs to all rows, a copy a shard; by rows nothing.
     pub margins: Vec<Margins>,
+    /// For a method that has a companion, n over the number of rows that touch each slot, 0 where none does, a copy a shard; else
+    /// nothing.
+    pub rarity: Vec<Pages<f64>>,
     /// The shard of each part.
     pub shard_of: Vec<usize>,
     /// The parts that hold the data once: all, or those of the first shard where each shard holds all rows.
@@ -70,10 +73,11 @@ pub struct Shards<D> {
 }
 
 impl<D: Matrix> Shards<D> {
-    /// Of `parts` that were made as `plan` says, and of `margins` when going by columns.
-    pub fn new(plan: &Plan, parts: Vec<Apart<Part<D>>>, margins: Vec<Margins>) -> Self {
+    /// Of `parts` that were made as `plan` says, of `margins` when going by columns, and of `rarity` for a method that has a
+    /// companion.
+    pub fn new(plan: &Plan, parts: Vec<Apart<Part<D>>>, margins: Vec<Margins>, rarity: Vec<Pages<f64>>) -> Self {
         let shard_of = plan.workers.iter().map(|worker| worker.shard).collect();
-        Shards { parts, margins, shard_of, once: plan.once() }
+        Shards { parts, margins, rarity, shard_of, once: plan.once() }
     }
 
     /// Part `index` as a problem.
@@ -87,6 +91,12 @@ impl<D: Matrix> Shards<D> {
     pub fn marks(&self, index: usize) -> Option<Marks<'_>> {
         let margins = self.margins.get(*self.shard_of.get(index)?)?;
         Some(Marks { labels: &margins.labels, weights: margins.weights.as_deref() })
+    }
+
+    /// D_j by slot, from the copy that part `index` uses; empty for a method without a companion.
+    #[inline(always)]
+    pub fn rarity(&self, index: usize) -> &[f64] {
+        self.rarity.get(self.shard_of[index]).map_or(&[], |rarity| rarity)
     }
 
     /// Number of stored entries of the data.

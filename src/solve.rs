@@ -10,7 +10,7 @@ use crate::{
     },
     error::{Error, Result},
     exchange::Exchange,
-    method::{Bcd, Dual, Hogwild, Method, Newton, minibatch::minibatch},
+    method::{Bcd, Dual, Hogwild, Method, Newton, ProxAsaga, Svrg, minibatch::minibatch},
     model::Model,
     objective::{Frame, certificate},
     os::clock::Stopwatch,
@@ -195,6 +195,14 @@ impl Fit<'_> {
                 self.with_method(&method, placed, observer)
             }
             MethodKind::Newton => self.with_method(&Newton::new(frame, placed.shards.nonzeros()), placed, observer),
+            MethodKind::ProxAsaga => {
+                let method = ProxAsaga::new(prox, frame.rows, frame.total_weight, frame.free);
+                self.with_method(&method, placed, observer)
+            }
+            MethodKind::Svrg { epochs } => {
+                let method = Svrg::new(prox, frame.rows, frame.total_weight, frame.free, epochs);
+                self.with_method(&method, placed, observer)
+            }
             MethodKind::Auto => unreachable!("auto has chosen"),
         }
     }
@@ -272,7 +280,7 @@ impl Fit<'_> {
             seed: self.setup.seed,
             limits: self.limits(),
             certificate: certificate::kind(&placed.frame.prox),
-            drifts: form != Form::Primal && self.drifts(),
+            drifts: self.drifts(),
             column_scale: &placed.column_scale,
             template: &placed.template,
             constant,
@@ -359,13 +367,7 @@ impl Fit<'_> {
     }
 
     fn form(&self) -> Form {
-        match self.choice.method {
-            MethodKind::Dual { .. } => Form::Dual,
-            MethodKind::Bcd => Form::Columns,
-            MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Newton | MethodKind::Auto => {
-                Form::Primal
-            }
-        }
+        auto::form(&self.choice.method)
     }
 
     fn lines(&self, form: Form) -> usize {
@@ -393,6 +395,10 @@ impl Fit<'_> {
 
     /// Whether the store may come to differ from the state.
     fn drifts(&self) -> bool {
+        if self.form() == Form::Primal {
+            // No addition to a companion is lost, but it is rounded.
+            return self.choice.method.has_companion() && self.setup.parameters.cell == CellKind::F32;
+        }
         let shared = self.plan.granularity != Granularity::Core
             && self.plan.replicas.iter().any(|replica| replica.workers.len() > 1);
         (shared && self.setup.parameters.merge == MergeKind::Lossy) || self.setup.parameters.cell == CellKind::F32

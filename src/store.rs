@@ -27,8 +27,21 @@ pub trait View {
     fn axpy(&self, scale: f64, row: Row<'_>);
     /// Σ_j f(j, x_j, a_j).
     fn fold(&self, row: Row<'_>, f: impl FnMut(usize, f64, f64) -> f64) -> f64;
+    /// x_j ← f(j, x_j, y_j, d_j, a_j) by the merge, where y is what `beside` shows and d are `weights`, both by coordinate;
+    /// then y_j ← y_j + add a_j, such that no other addition is lost. One read and one write an entry in x, and unless `add`
+    /// is 0 in y.
+    fn update_beside(
+        &self,
+        row: Row<'_>,
+        beside: &Self,
+        weights: &[f64],
+        add: f64,
+        f: impl FnMut(usize, f64, f64, f64, f64) -> f64,
+    );
     /// x_j ← f(j, x_j) over a range: a dense sweep.
     fn map(&self, range: Range<usize>, f: impl FnMut(usize, f64) -> f64);
+    /// x_j ← f(j, x_j, y_j) over all coordinates, where y is what `beside` shows: a dense sweep of two vectors.
+    fn map_beside(&self, beside: &Self, f: impl FnMut(usize, f64, f64) -> f64);
     /// The locks of the row's coordinates, held until the guard is dropped; `None` unless the merge is `locked`.
     fn hold(&self, row: Row<'_>) -> Option<Held<'_>>;
 }
@@ -110,6 +123,30 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
         }
     }
 
+    #[inline(always)]
+    fn update_beside(
+        &self,
+        row: Row<'_>,
+        beside: &Self,
+        weights: &[f64],
+        add: f64,
+        mut f: impl FnMut(usize, f64, f64, f64, f64) -> f64,
+    ) {
+        match row {
+            Row::Sparse(row) => kernel::update_beside::<S, M>(self.slots, beside.slots, weights, (row, add), f),
+            Row::Dense(values) => {
+                let pairs = self.slots[..values.len()].iter().zip(&beside.slots[..values.len()]);
+                for (j, (((x, y), &d), &a)) in pairs.zip(&weights[..values.len()]).zip(values).enumerate() {
+                    let a = f64::from(a);
+                    M::update(x, |x| f(j, x, y.read(), d, a));
+                    if add != 0.0 {
+                        y.add(add * a);
+                    }
+                }
+            }
+        }
+    }
+
     #[inline]
     fn map(&self, range: Range<usize>, mut f: impl FnMut(usize, f64) -> f64) {
         let mut at = range.start;
@@ -122,6 +159,13 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
             }
             drop(held);
             at = end;
+        }
+    }
+
+    #[inline]
+    fn map_beside(&self, beside: &Self, mut f: impl FnMut(usize, f64, f64) -> f64) {
+        for (j, (x, y)) in self.slots.iter().zip(beside.slots).enumerate() {
+            M::update(x, |x| f(j, x, y.read()));
         }
     }
 

@@ -46,6 +46,9 @@ pub struct Sample {
     pub step: Option<f64>,
     /// Euclidean distance between replicas before the last exchange, root mean square; `None` for one replica.
     pub consensus: Option<f64>,
+    /// Where the store can come to differ from the method's state (lossy writes of several workers, parameters of 4 bytes): the
+    /// distance between the two before it was made again, over the length of what the state says.
+    pub drift: Option<f64>,
 }
 
 /// Which certificate a run has.

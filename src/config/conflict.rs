@@ -35,7 +35,7 @@ fn steps_are_of_methods_that_take_one(settings: &Settings, setup: &Setup) -> Res
         MethodKind::Dual { .. } => "maximises the dual along each coordinate",
         MethodKind::Bcd => "takes each coordinate's step from the data",
         MethodKind::Newton => "goes as far as its model of F says",
-        MethodKind::Auto | MethodKind::Hogwild | MethodKind::Minibatch { .. } => return Ok(()),
+        _ => return Ok(()),
     };
     // A step comes of its kind, or of its length alone.
     let written = ["kind", "initial"].into_iter().find_map(|key| Some((key, settings.get("step", key)?)));
@@ -50,7 +50,7 @@ fn steps_are_of_methods_that_take_one(settings: &Settings, setup: &Setup) -> Res
         settings,
         ("step", key),
         what,
-        "take [step] out, or say step.kind = \"auto\", or take method.kind = \"hogwild\" or \"minibatch\"",
+        "take [step] out, or say step.kind = \"auto\", or take method.kind = \"hogwild\", \"minibatch\", \"proxasaga\" or \"svrg\"",
     ))
 }
 
@@ -172,6 +172,9 @@ fn dual_has_no_free_intercept(settings: &Settings, setup: &Setup) -> Result<()> 
 fn curvature_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<()> {
     let why = match setup.method {
         MethodKind::Bcd => "coordinate descent can stall where the loss has a kink",
+        MethodKind::ProxAsaga | MethodKind::Svrg { .. } => {
+            "slopes that are remembered say nothing of the next ones at a kink, and the variance they should reduce stays"
+        }
         MethodKind::Newton if !newton::takes_hinge(&setup.problem) => {
             "the kink is smoothed by dual variables, and these give x only under l2 > 0 alone: no l1, prox or intercept"
         }
@@ -246,6 +249,7 @@ fn a_copy_of_the_data_has_no_state(settings: &Settings, setup: &Setup) -> Result
     let what = match setup.method {
         MethodKind::Dual { .. } => "a dual variable",
         MethodKind::Bcd => "a coefficient",
+        MethodKind::ProxAsaga | MethodKind::Svrg { .. } => "a memo",
         MethodKind::Auto | MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Newton => return Ok(()),
     };
     if setup.data.memory != DataMemory::Replicate {
@@ -280,9 +284,10 @@ fn margins_have_no_layout(settings: &Settings, setup: &Setup) -> Result<()> {
 
 fn gradients_average_and_changes_sum(settings: &Settings, setup: &Setup) -> Result<()> {
     let (why, other) = match (&setup.method, setup.exchange) {
-        (MethodKind::Hogwild | MethodKind::Minibatch { .. }, Some(ExchangeKind::Sum { .. })) => {
-            ("K replicas that each move all the way would together move K times", "average")
-        }
+        (
+            MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::ProxAsaga | MethodKind::Svrg { .. },
+            Some(ExchangeKind::Sum { .. }),
+        ) => ("K replicas that each move all the way would together move K times", "average"),
         (MethodKind::Dual { .. }, Some(ExchangeKind::Average { .. })) => {
             ("an average of the replicas is not what the dual variables say", "sum")
         }

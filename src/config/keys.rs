@@ -14,7 +14,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
     ("parameters", &["replicas", "memory", "merge", "cell", "layout"]),
     ("data", &["memory", "huge_pages"]),
-    ("method", &["kind", "penalize_intercept", "rows"]),
+    ("method", &["kind", "penalize_intercept", "rows", "epochs"]),
     ("step", &["kind", "initial", "half", "factor", "epochs", "delay", "alpha"]),
     ("order", &["kind", "rows"]),
     ("exchange", &["kind", "every"]),

@@ -24,15 +24,31 @@ pub enum MethodKind {
     Bcd,
     /// Proximal Newton with sampled curvature.
     Newton,
+    /// ProxASAGA.
+    #[serde(rename = "proxasaga")]
+    ProxAsaga,
+    /// Asynchronous sparse SVRG.
+    Svrg {
+        /// Epochs from one snapshot to the next.
+        epochs: u64,
+    },
 }
 
 impl MethodKind {
     /// `rows` of `minibatch` where none are given.
     pub const BATCH_ROWS: usize = 64;
 
+    /// `epochs` of `svrg` where none are given (Mania et al. 2017, §6).
+    pub const SVRG_EPOCHS: u64 = 2;
+
     /// Whether a step's length is to be chosen for it.
     pub fn takes_step(&self) -> bool {
-        matches!(self, MethodKind::Hogwild | MethodKind::Minibatch { .. })
+        matches!(self, MethodKind::Hogwild | MethodKind::Minibatch { .. }) || self.has_companion()
+    }
+
+    /// Whether it keeps a memo for each row, and their average beside the parameters.
+    pub fn has_companion(&self) -> bool {
+        matches!(self, MethodKind::ProxAsaga | MethodKind::Svrg { .. })
     }
 }
 

@@ -41,6 +41,8 @@ impl MethodKind {
             MethodKind::Dual { .. } => "dual",
             MethodKind::Bcd => "bcd",
             MethodKind::Newton => "newton",
+            MethodKind::ProxAsaga => "proxasaga",
+            MethodKind::Svrg { .. } => "svrg",
         }
     }
 }
@@ -65,8 +67,10 @@ impl Setup {
         text.key("huge_pages", self.data.huge_pages.name());
         text.section("method");
         text.key("kind", self.method.name());
-        if let MethodKind::Dual { penalize_intercept } = self.method {
-            text.key("penalize_intercept", penalize_intercept);
+        match self.method {
+            MethodKind::Dual { penalize_intercept } => text.key("penalize_intercept", penalize_intercept),
+            MethodKind::Svrg { epochs } => text.key("epochs", whole(epochs)),
+            _ => (),
         }
         if let MethodKind::Minibatch { rows } = self.method {
             text.key("rows", whole(rows as u64));

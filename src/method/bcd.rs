@@ -11,12 +11,8 @@
 //! step for an h ≥ h₀ is no longer than δ₀, moves no margin by more than δ₀ maxᵢ|a_ij|, and so meets at most the curvature
 //! h₀ e^(δ₀ maxᵢ|a_ij|), which is the h taken if it is below H. No line search is needed.
 
-use super::{Method, Pace};
-use crate::{
-    objective::Linear,
-    store::View,
-    sync::{SharedF64, Slot},
-};
+use super::{Beside, Method, Pace, Term};
+use crate::{objective::Linear, store::View};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -38,15 +34,8 @@ impl Method for Bcd {
     type Pending = (f64, f64);
 
     #[inline(always)]
-    fn read<O: Linear, V: View>(
-        &self,
-        f: &O,
-        state: &[SharedF64],
-        z: &V,
-        i: usize,
-        pace: &Pace,
-        _local: &mut (),
-    ) -> (f64, f64) {
+    fn read<O: Linear, V: View>(&self, term: Term<'_, O>, z: &V, pace: &Pace, _local: &mut ()) -> (f64, f64) {
+        let Term { f, i, .. } = term;
         let frame = f.frame();
         let loss = &frame.loss;
         let (mut curvature, mut reach) = (0.0, 0.0f64);
@@ -58,7 +47,7 @@ impl Method for Bcd {
             weighted * slope
         }) / frame.total_weight;
         let bound = pace.damping * self.curvature * f.norm2(i) / frame.total_weight;
-        let old = state[i].read();
+        let old = term.memo();
         if bound == 0.0 {
             // An empty column: only r speaks, and r is least at 0.
             return (0.0, -old * pace.amplify);
@@ -75,17 +64,16 @@ impl Method for Bcd {
     #[inline(always)]
     fn write<O: Linear, V: View>(
         &self,
-        f: &O,
-        state: &[SharedF64],
+        term: Term<'_, O>,
         z: &V,
-        i: usize,
+        _beside: &Beside<'_, V>,
         (new, change): (f64, f64),
         _pace: &Pace,
         _local: &mut (),
     ) {
         if change != 0.0 {
-            state[i].put(new);
-            z.axpy(change, f.line(i));
+            term.keep(new);
+            z.axpy(change, term.line());
         }
     }
 }

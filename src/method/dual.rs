@@ -13,13 +13,8 @@
 //! was at the last exchange. Workers that share a replica see each other's writes: there a run starts at σ′ = 1. Either
 //! doubles whenever the dual falls (see `run`).
 
-use super::{Method, Pace};
-use crate::{
-    objective::Linear,
-    prox::Prox,
-    store::View,
-    sync::{SharedF64, Slot},
-};
+use super::{Beside, Method, Pace, Term};
+use crate::{objective::Linear, prox::Prox, store::View};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -49,18 +44,11 @@ impl Method for Dual {
     type Pending = (f64, f64);
 
     #[inline(always)]
-    fn read<O: Linear, V: View>(
-        &self,
-        f: &O,
-        state: &[SharedF64],
-        x: &V,
-        i: usize,
-        pace: &Pace,
-        _local: &mut (),
-    ) -> (f64, f64) {
+    fn read<O: Linear, V: View>(&self, term: Term<'_, O>, x: &V, pace: &Pace, _local: &mut ()) -> (f64, f64) {
+        let Term { f, i, .. } = term;
         let row = f.line(i);
         let margin = if self.linear { x.dot(row) } else { x.fold(row, |_, u, a| a * self.primal(u)) };
-        let old = state[i].read();
+        let old = term.memo();
         let unit = f.weight(i) * self.unit;
         let new = f.frame().loss.ascend(margin, f.label(i), old, unit * pace.damping * f.norm2(i));
         (new, (new - old) * unit * pace.amplify)
@@ -74,17 +62,16 @@ impl Method for Dual {
     #[inline(always)]
     fn write<O: Linear, V: View>(
         &self,
-        f: &O,
-        state: &[SharedF64],
+        term: Term<'_, O>,
         x: &V,
-        i: usize,
+        _beside: &Beside<'_, V>,
         (new, change): (f64, f64),
         _pace: &Pace,
         _local: &mut (),
     ) {
         if change != 0.0 {
-            state[i].put(new);
-            x.axpy(change, f.line(i));
+            term.keep(new);
+            x.axpy(change, term.line());
         }
     }
 }

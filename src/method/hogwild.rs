@@ -12,8 +12,8 @@
 //! **The intercept** is a worker's own scalar, averaged over the workers at every exchange and at every epoch's end: as a
 //! shared coordinate it would be the one line that every update of every worker writes.
 
-use super::{Method, Pace};
-use crate::{objective::Linear, prox::Prox, store::View, sync::SharedF64};
+use super::{Beside, Method, Pace, Term};
+use crate::{objective::Linear, prox::Prox, store::View};
 use std::ops::Range;
 
 /// See the module.
@@ -54,33 +54,23 @@ impl Method for Hogwild {
     type Pending = f64;
 
     #[inline(always)]
-    fn read<O: Linear, V: View>(
-        &self,
-        f: &O,
-        _state: &[SharedF64],
-        x: &V,
-        i: usize,
-        _pace: &Pace,
-        local: &mut f64,
-    ) -> f64 {
-        let margin = x.dot(f.line(i)) + *local;
-        -self.scale * f.weight(i) * f.frame().loss.slope(margin, f.label(i))
+    fn read<O: Linear, V: View>(&self, term: Term<'_, O>, x: &V, _pace: &Pace, local: &mut f64) -> f64 {
+        -self.scale * term.slope(x.dot(term.line()) + *local)
     }
 
     #[inline(always)]
     fn write<O: Linear, V: View>(
         &self,
-        f: &O,
-        _state: &[SharedF64],
+        term: Term<'_, O>,
         x: &V,
-        i: usize,
+        _beside: &Beside<'_, V>,
         pending: f64,
         pace: &Pace,
         local: &mut f64,
     ) {
         if pending != 0.0 {
             let change = pace.step * pending;
-            x.axpy(change, f.line(i));
+            x.axpy(change, term.line());
             if self.intercept {
                 *local += change;
             }

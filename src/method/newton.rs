@@ -229,7 +229,7 @@ impl Iteration {
         let d = frame.slots.width();
         let proxes: Vec<Prox> = (0..d).map(|j| frame.prox_of(j)).collect();
         // A free constant is in every row.
-        let bare = (0..d).any(|j| proxes[j].l2 == 0.0 && frame.free_column != Some(j));
+        let bare = (0..d).any(|j| proxes[j].l2 == 0.0 && frame.free != Some(j));
         Iteration {
             damping: if bare { DAMPING_FIRST } else { 0.0 },
             weight: frame.total_weight,

@@ -207,6 +207,7 @@ impl<D: Matrix> Run<'_, D> {
                 None => step.length(ledger.epochs_done as f64),
             }),
             consensus: self.consensus(),
+            drift: self.drift(),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::{PANICKED, Run, Task, cursor::Cursor, injection};
 use crate::{
     data::matrix::Matrix,
-    method::{Measure, Method, Pace, batch::Batch},
+    method::{Companion, Measure, Method, Pace, batch::Batch},
     objective::{Glm, Linear},
     order::Order,
     os::memory::{Apart, Pages, Residency},
@@ -22,9 +22,13 @@ use std::{ops::Range, sync::Mutex};
 pub trait Engine<D: Matrix>: Sync {
     /// What asks for whole passes, for a method that moves by them.
     fn batch(&self) -> Option<Box<dyn Batch>>;
-    /// Copies x[start..] of a replica into `out`. For between the phases, when no worker has the replica open.
+    /// The vector that the method has beside the parameters, if it has one.
+    fn companion(&self) -> Option<Companion>;
+    /// Slots of a replica: x, and right behind it the companion if there is one.
+    fn width(&self) -> usize;
+    /// Copies the slots from `start` on of a replica into `out`. For between the phases, when no worker has the replica open.
     fn read(&self, replica: usize, start: usize, out: &mut [f64]);
-    /// Puts `values` at x[start..]. As [`Engine::read`].
+    /// Puts `values` at the slots from `start` on. As [`Engine::read`].
     fn write(&self, replica: usize, start: usize, values: &[f64]);
     /// Puts the coordinates in `range` between `lo` and `hi`.
     fn clamp(&self, replica: usize, range: Range<usize>, lo: f64, hi: f64);
@@ -96,17 +100,35 @@ pub(super) struct Hands<L> {
     pub(super) rank: (usize, usize),
 }
 
+/// What a replica consists of.
+pub struct Vectors<R> {
+    /// The parameters.
+    pub x: R,
+    /// The companion; of no slots for a method that has none.
+    pub beside: R,
+    /// Number of parameters.
+    pub width: usize,
+}
+
+impl<R: Replica> Vectors<R> {
+    /// The vectors that the slots from `start` on, `len` of them, lie in, each with its own first slot and number of them.
+    fn cut(&self, start: usize, len: usize) -> [(&R, usize, usize); 2] {
+        let within = self.width.saturating_sub(start).min(len);
+        [(&self.x, start.min(self.width), within), (&self.beside, start.saturating_sub(self.width), len - within)]
+    }
+}
+
 /// The workers of a run, with their method and the replicas.
 pub struct Team<'a, D, R, M: Method> {
     pub(super) method: &'a M,
-    pub(super) replicas: Vec<R>,
+    pub(super) replicas: Vec<Vectors<R>>,
     pub(super) seats: Vec<CachePadded<Chair<'a, D, M>>>,
     shards: &'a Shards<D>,
 }
 
 impl<'a, D: Matrix, R: Replica, M: Method> Team<'a, D, R, M> {
     /// The workers of `plan`, none of which sits yet; `replicas` in order of the plan's.
-    pub fn new(plan: &Plan, shards: &'a Shards<D>, method: &'a M, replicas: Vec<R>) -> Self {
+    pub fn new(plan: &Plan, shards: &'a Shards<D>, method: &'a M, replicas: Vec<Vectors<R>>) -> Self {
         let seats = plan.workers.iter().map(|_| CachePadded::new(Mutex::new(None))).collect();
         Team { method, replicas, seats, shards }
     }
@@ -123,22 +145,38 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
         self.method.batch()
     }
 
-    fn read(&self, replica: usize, start: usize, out: &mut [f64]) {
-        self.replicas[replica].read(start, out);
+    fn companion(&self) -> Option<Companion> {
+        self.method.companion()
     }
 
-    fn write(&self, replica: usize, start: usize, values: &[f64]) {
-        self.replicas[replica].write(start, values);
+    fn width(&self) -> usize {
+        self.replicas[0].width * if self.method.companion().is_some() { 2 } else { 1 }
+    }
+
+    fn read(&self, replica: usize, start: usize, mut out: &mut [f64]) {
+        for (vector, start, len) in self.replicas[replica].cut(start, out.len()) {
+            let (own, rest) = out.split_at_mut(len);
+            vector.read(start, own);
+            out = rest;
+        }
+    }
+
+    fn write(&self, replica: usize, start: usize, mut values: &[f64]) {
+        for (vector, start, len) in self.replicas[replica].cut(start, values.len()) {
+            let (own, rest) = values.split_at(len);
+            vector.write(start, own);
+            values = rest;
+        }
     }
 
     fn clamp(&self, replica: usize, range: Range<usize>, lo: f64, hi: f64) {
-        let mut open = self.replicas[replica].open();
-        self.replicas[replica].view(&mut open).map(range, |_, value| value.clamp(lo, hi));
+        let mut open = self.replicas[replica].x.open();
+        self.replicas[replica].x.view(&mut open).map(range, |_, value| value.clamp(lo, hi));
     }
 
     fn margins(&self, replica: usize, f: &Glm<'_, D>, rows: Range<usize>, mapped: Option<Prox>, z: &mut [f64]) {
-        let mut open = self.replicas[replica].open();
-        let x = self.replicas[replica].view(&mut open);
+        let mut open = self.replicas[replica].x.open();
+        let x = self.replicas[replica].x.view(&mut open);
         on_vectors(
             #[inline(always)]
             |_| match mapped {
@@ -152,7 +190,10 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
     }
 
     fn residency_of_replica(&self, replica: usize, pages_max: usize) -> Residency {
-        self.replicas[replica].residency(pages_max)
+        let Vectors { x, beside, .. } = &self.replicas[replica];
+        let mut all = x.residency(pages_max);
+        all.add(&beside.residency(pages_max));
+        all
     }
 
     fn residency_of_seat(&self, worker: usize, pages_max: usize) -> Residency {

@@ -300,7 +300,7 @@ impl<D: Matrix> Run<'_, D> {
     /// One coordinate x_j with v_j = (1/W) Σ wᵢ αᵢ a_ij, minus the gradient of the loss.
     fn coordinate(&self, j: usize, x: f64, v: f64, totals: &mut Totals) {
         let prox = self.task.frame.prox_of(j);
-        let free = self.task.frame.free_column == Some(j);
+        let free = self.task.frame.free == Some(j);
         // A bound that a parameter of 4 bytes cannot hold is overstepped by its rounding.
         let x = x.clamp(prox.lo, prox.hi);
         totals.support += u64::from(x != 0.0 && !free);

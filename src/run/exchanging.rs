@@ -31,7 +31,7 @@ impl<D: Matrix> Run<'_, D> {
     /// At the start: what is agreed is what replica 0 holds.
     pub(super) fn agree(&self, crew: &Crew<'_>) {
         let read = |worker: usize| {
-            let start = share(self.task.width(), worker, self.workers()).start;
+            let start = share(self.engine.width(), worker, self.workers()).start;
             self.engine.read(0, start, &mut self.agreed[worker].write().expect(PANICKED));
         };
         crew.phase(read, || ());
@@ -57,7 +57,7 @@ impl<D: Matrix> Run<'_, D> {
 
     /// Combines the worker's range of all replicas.
     fn combine(&self, worker: usize) {
-        let range = share(self.task.width(), worker, self.workers());
+        let range = share(self.engine.width(), worker, self.workers());
         let mut agreed = self.agreed[worker].write().expect(PANICKED);
         let damping = self.pace_damping.read();
         let mut blocks: Vec<Vec<f64>> = vec![Vec::with_capacity(BLOCK); self.replicas()];
@@ -75,7 +75,9 @@ impl<D: Matrix> Run<'_, D> {
                 overlap[0] += distance2(agreed, &start);
                 overlap[1] += blocks.iter().map(|block| distance2(block, &start)).sum::<f64>();
             }
-            spread += blocks.iter().map(|block| distance2(block, agreed)).sum::<f64>();
+            // How far apart the parameters are; companions do not count.
+            let x = self.task.width().saturating_sub(range.start + k * BLOCK).min(agreed.len());
+            spread += blocks.iter().map(|block| distance2(&block[..x], &agreed[..x])).sum::<f64>();
         }
         self.spread[worker].put(spread);
         self.overlap[worker].iter().zip(overlap).for_each(|(cell, sum)| cell.put(sum));
@@ -104,7 +106,7 @@ impl<D: Matrix> Run<'_, D> {
     pub(super) fn adopt(&self, worker: usize) {
         let (rank, of) = self.task.plan.rank_in_replica(worker);
         for (chunk, agreed) in self.agreed.iter().enumerate().filter(|(chunk, _)| chunk % of == rank) {
-            let start = share(self.task.width(), chunk, self.workers()).start;
+            let start = share(self.engine.width(), chunk, self.workers()).start;
             self.engine.write(self.replica_of(worker), start, &agreed.read().expect(PANICKED));
         }
     }

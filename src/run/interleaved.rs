@@ -8,7 +8,7 @@
 use super::{
     Crew, Ended, PANICKED, Run, Task,
     engine::{Engine, SEATED, Seat, Team},
-    turns::Turn,
+    turns::{Sight, Turn},
 };
 use crate::{
     checkpoint::Checkpoint, data::matrix::Matrix, error::Result, method::Method, store::Replica, trace::Observer,
@@ -83,10 +83,10 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let Seat { order, hands, parts, cursor } = &mut **seat.as_mut().expect(SEATED);
         let stage = run.stage(active.worker, epoch, index, order.epoch(epoch), parts);
         let replica = &self.replicas[stage.replica];
-        let mut open = replica.open();
-        if let Turn::Update { pause } =
-            Self::turn(run, self.method, &stage, &replica.view(&mut open), hands, cursor)
-        {
+        let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
+        let rarity = run.task.shards.rarity(active.worker);
+        let sight = Sight::new(replica, &mut open, &mut open_beside, rarity);
+        if let Turn::Update { pause } = Self::turn(run, self.method, &stage, &sight, hands, cursor) {
             let lines = if run.task.consistent { 1 } else { self.method.lines_per_update() };
             active.owed += pause * 2.0 * lines as f64;
         }
@@ -98,7 +98,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let Seat { order, hands, parts, .. } = &mut **seat.as_mut().expect(SEATED);
         let stage = run.stage(worker, epoch, run.windows() - 1, order.epoch(epoch), parts);
         let replica = &self.replicas[stage.replica];
-        let mut open = replica.open();
-        Self::flush(run, self.method, &stage, &replica.view(&mut open), hands);
+        let mut open = replica.x.open();
+        Self::flush(run, self.method, &stage, &replica.x.view(&mut open), hands);
     }
 }

@@ -42,6 +42,7 @@ impl<D: Matrix> Run<'_, D> {
         let (mut lines, state) = part.residency(pages_max);
         lines.add(&part.record(pages_max));
         let (what, kept) = match self.task.form {
+            Form::Primal if self.engine.companion().is_some() => ("rows", Some("memos")),
             Form::Primal => ("rows", None),
             Form::Dual => ("rows", Some("dual variables")),
             Form::Columns => ("columns", Some("coefficients")),

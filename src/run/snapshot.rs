@@ -33,7 +33,7 @@ impl<D: Matrix> Run<'_, D> {
         let task = &self.task;
         if task.form == Form::Columns {
             let mut x: Vec<f64> = self.state();
-            let constant = task.frame.free_column.map_or(0.0, |column| x.remove(column));
+            let constant = task.frame.free.map_or(0.0, |column| x.remove(column));
             return (x, constant);
         }
         let mut store = vec![0.0; task.width()];
@@ -42,8 +42,9 @@ impl<D: Matrix> Run<'_, D> {
         if task.form == Form::Dual {
             x.iter_mut().for_each(|value| *value = self.primal(*value));
         }
-        let prox = task.frame.prox;
-        x.iter_mut().for_each(|value| *value = value.clamp(prox.lo, prox.hi));
+        let (prox, d) = (task.frame.prox, task.frame.slots.columns());
+        // Behind the columns there is an intercept, which may be anything.
+        x[..d].iter_mut().for_each(|value| *value = value.clamp(prox.lo, prox.hi));
         (x, self.constant())
     }
 
@@ -79,10 +80,15 @@ impl<D: Matrix> Run<'_, D> {
             parameters = self.task.frame.slots.by_column(&parameters);
         }
         parameters.push(self.constant());
+        if self.engine.companion().is_some() {
+            let mut average = vec![0.0; self.task.width()];
+            self.engine.read(0, self.task.width(), &mut average);
+            parameters.extend(self.task.frame.slots.by_column(&average));
+        }
         Checkpoint {
             identity: self.task.identity.to_owned(),
             parameters,
-            state: if self.task.form == Form::Primal { Vec::new() } else { self.state() },
+            state: self.state(),
             damping: self.pace_damping.read(),
             damping_least: self.damping_least.read(),
             ascent,

@@ -3,13 +3,13 @@
 use super::{
     Crew, Ended, PANICKED, Run, Task,
     engine::{Engine, SEATED, Seat, Team, settle},
-    turns::Turn,
+    turns::{Sight, Turn},
 };
 use crate::{
     checkpoint::Checkpoint,
     data::matrix::Matrix,
     error::Result,
-    method::Method,
+    method::{Beside, Method, Term},
     objective::Linear,
     os::{clock::Stopwatch, markers},
     placement::team,
@@ -58,8 +58,10 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let buckets = order.epoch(epoch);
         let (skipped, window) = run.window_of(buckets, index);
         let replica = &self.replicas[task.plan.workers[worker].replica];
-        let mut open = replica.open();
-        let x = replica.view(&mut open);
+        let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
+        let x = replica.x.view(&mut open);
+        let rarity = task.shards.rarity(worker);
+        let beside = Beside { average: replica.beside.view(&mut open_beside), rarity };
         let (mut due, mut visited) = (Due::new(parts, window), 0);
         markers::start();
         on_vectors(
@@ -76,8 +78,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         let part = parts[part as usize];
                         let (f, state) = (part.glm(marks, &frame), &part.state[..]);
                         let held = x.hold(f.line(i));
-                        let pending = method.read(&f, state, &x, i, &pace, &mut hands.local);
-                        method.write(&f, state, &x, i, pending, &pace, &mut hands.local);
+                        let term = Term { f: &f, i, state };
+                        let pending = method.read(term, &x, &pace, &mut hands.local);
+                        method.write(term, &x, &beside, pending, &pace, &mut hands.local);
                         if let Some(rest) = part.rests.get(i) {
                             rest.visited(M::moves(&pending));
                         }
@@ -107,8 +110,8 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let mut stage = run.stage(worker, epoch, index, order.epoch(epoch), parts);
         (stage.frame, stage.whole) = (&frame, true);
         let replica = &self.replicas[stage.replica];
-        let mut open = replica.open();
-        let x = replica.view(&mut open);
+        let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
+        let sight = Sight::new(replica, &mut open, &mut open_beside, run.task.shards.rarity(worker));
         if run.logs {
             let lines: usize = stage.buckets.iter().map(|bucket| bucket.lines as usize).sum();
             hands.steps.reserve(lines.div_ceil(self.method.lines_per_update()));
@@ -124,7 +127,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         cursor.halt();
                     }
                     turns = turns.wrapping_add(1);
-                    if let Turn::Update { pause } = Self::turn(run, &method, &stage, &x, hands, cursor) {
+                    if let Turn::Update { pause } = Self::turn(run, &method, &stage, &sight, hands, cursor) {
                         updates += 1;
                         if pause > 0.0 {
                             wait(run, pause * clock.seconds() / f64::from(updates));
@@ -135,7 +138,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             },
         );
         if index + 1 == run.windows() {
-            Self::flush(run, &method, &stage, &x, hands);
+            Self::flush(run, &method, &stage, &sight.x, hands);
         }
         markers::stop();
     }

@@ -8,12 +8,12 @@
 use super::{
     Run,
     cursor::{Cursor, Half, Stage},
-    engine::{Hands, Team, settle},
+    engine::{Hands, Team, Vectors, settle},
     injection::{Draws, pause},
 };
 use crate::{
     data::matrix::Matrix,
-    method::{Method, Pace},
+    method::{Beside, Method, Pace, Term},
     order::Bucket,
     placement::share,
     shard::Part,
@@ -21,6 +21,26 @@ use crate::{
     sync::Rest,
     trace::StepTaken,
 };
+
+/// A worker's replica, open.
+pub(super) struct Sight<'a, V> {
+    pub(super) x: V,
+    pub(super) beside: Beside<'a, V>,
+}
+
+impl<'a, V: View> Sight<'a, V> {
+    /// Of an open replica, with the rarity of its coordinates.
+    #[inline(always)]
+    pub(super) fn new<'o: 'a, R: Replica<View<'a> = V>>(
+        vectors: &'a Vectors<R>,
+        open: &'a mut R::Open<'o>,
+        open_beside: &'a mut R::Open<'o>,
+        rarity: &'a [f64],
+    ) -> Self {
+        let average = vectors.beside.view(open_beside);
+        Sight { x: vectors.x.view(open), beside: Beside { average, rarity } }
+    }
+}
 
 /// How many lines ahead of its read a line's entries are asked of the cache.
 const AHEAD: usize = 4;
@@ -79,7 +99,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         run: &Run<'_, D>,
         method: &M,
         stage: &Stage<'_, D>,
-        x: &V,
+        sight: &Sight<'_, V>,
         hands: &mut Hands<M::Local>,
         cursor: &mut Cursor<M::Pending>,
     ) -> Turn {
@@ -88,28 +108,28 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             Half::Read(place) if R::HOLDS => {
                 // One line an update, and nothing is put off: its write comes next.
                 let line = cursor.update(place).1[0];
-                let held = x.hold(stage.parts[line.part as usize].matrix.row(line.line));
-                Self::read(run, method, stage, x, hands, cursor, place);
-                let written = Self::write(run, method, stage, x, hands, cursor, place);
+                let held = sight.x.hold(stage.parts[line.part as usize].matrix.row(line.line));
+                Self::read(run, method, stage, &sight.x, hands, cursor, place);
+                let written = Self::write(run, method, stage, sight, hands, cursor, place);
                 hands.stripes_waited += held.map_or(0, |held| u64::from(held.waits()));
                 written
             }
             Half::Read(place) => {
                 let shared = stage.consistent.then(|| gauge.share(&mut hands.locks_waited));
-                Self::read(run, method, stage, x, hands, cursor, place);
+                Self::read(run, method, stage, &sight.x, hands, cursor, place);
                 drop(shared);
                 None
             }
             Half::Write(place) => {
                 let held = stage.consistent.then(|| gauge.hold(&mut hands.locks_waited));
-                let written = Self::write(run, method, stage, x, hands, cursor, place);
+                let written = Self::write(run, method, stage, sight, hands, cursor, place);
                 drop(held);
                 written
             }
         };
         // The sweep takes locks of its own.
         written.map_or(Turn::Part, |pace| {
-            Self::sweep(run, method, stage, x, hands, &pace, false);
+            Self::sweep(run, method, stage, &sight.x, hands, &pace, false);
             cursor.done(stage);
             Turn::Update { pause: pause(stage.straggler, stage.worker, hands.whole_updates) }
         })
@@ -139,7 +159,8 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             let slot = &mut slots[line];
             let part = stage.parts[slot.part as usize];
             let f = part.glm(stage.marks, stage.frame);
-            slot.pending = method.read(&f, &part.state, x, slot.line, &pace, &mut hands.local);
+            let term = Term { f: &f, i: slot.line, state: &part.state };
+            slot.pending = method.read(term, x, &pace, &mut hands.local);
             line += 1;
             if line == lines || !stage.whole {
                 break;
@@ -157,7 +178,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         run: &Run<'_, D>,
         method: &M,
         stage: &Stage<'_, D>,
-        x: &V,
+        sight: &Sight<'_, V>,
         hands: &mut Hands<M::Local>,
         cursor: &mut Cursor<M::Pending>,
         place: usize,
@@ -174,7 +195,8 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             let slot = &slots[line];
             let part = stage.parts[slot.part as usize];
             let f = part.glm(stage.marks, stage.frame);
-            method.write(&f, &part.state, x, slot.line, slot.pending, &pace, &mut hands.local);
+            let term = Term { f: &f, i: slot.line, state: &part.state };
+            method.write(term, &sight.x, &sight.beside, slot.pending, &pace, &mut hands.local);
             if let Some(rest) = part.rests.get(slot.line) {
                 Rest::visited(rest, M::moves(&slot.pending));
             }
@@ -186,6 +208,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         (cursor.line, cursor.step) = (line, step);
         if line < lines {
             return None;
+        }
+        if M::FINISHES {
+            method.finish(&sight.x, &sight.beside, &pace);
         }
         if stage.measures {
             run.gauges[stage.replica].land();

@@ -40,7 +40,7 @@ fn automatic(setup: &Setup, shape: &Shape) -> Choice {
     let smooth = problem.loss.curvature().is_finite();
     let strongly_convex = !matches!(problem.l2, L2::Value(value) if value == 0.0);
     if setup.step.is_some() {
-        let why = "a step was set, and of the methods only hogwild has one".into();
+        let why = "a step was set, and of the methods with one hogwild takes any loss".into();
         return Choice { method: MethodKind::Hogwild, why };
     }
     if (smooth || newton::takes_hinge(problem)) && by_passes(setup, shape) {
@@ -133,7 +133,9 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
                 "Use --loss squared-hinge, --method hogwild, or --method dual where λ₂ > 0 and no intercept is free.",
             ));
         }
-        MethodKind::Bcd if !problem.loss.curvature().is_finite() => {
+        MethodKind::Bcd | MethodKind::ProxAsaga | MethodKind::Svrg { .. }
+            if !problem.loss.curvature().is_finite() =>
+        {
             return Err(Error::unmet(
                 format!("method {} needs a smooth loss, and {} is not", method.name(), problem.loss.name()),
                 "Use --loss squared-hinge, --method hogwild, or --method dual where λ₂ > 0 and no intercept is free.",
@@ -143,7 +145,10 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     }
     match (form(method), setup.exchange) {
         (Form::Primal, Some(ExchangeKind::Sum { .. })) => Err(Error::unmet(
-            "exchange sum does not go with methods hogwild and minibatch: K replicas that each move all the way would move K times",
+            format!(
+                "exchange sum does not go with method {}: K replicas that each move all the way would move K times",
+                method.name()
+            ),
             "Use exchange average.",
         )),
         (Form::Dual | Form::Columns, Some(ExchangeKind::Average { .. })) => Err(Error::unmet(
@@ -158,7 +163,7 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
 /// What a layout and a copy a node ask of the method and of the data.
 fn check_memory(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     let layout = setup.parameters.layout != Layout::Plain;
-    if setup.data.memory == DataMemory::Replicate && form(method) != Form::Primal {
+    if setup.data.memory == DataMemory::Replicate && (form(method) != Form::Primal || method.has_companion()) {
         let what = format!("data.memory is replicate, and method {} keeps a value for each line", method.name());
         return Err(Error::unmet(what, "Use data.memory shard, or --method hogwild."));
     }
@@ -177,10 +182,11 @@ fn check_memory(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()>
     Ok(())
 }
 
-fn form(method: &MethodKind) -> Form {
+/// What store and state of `method` mean.
+pub(super) fn form(method: &MethodKind) -> Form {
     match method {
         MethodKind::Dual { .. } => Form::Dual,
         MethodKind::Bcd => Form::Columns,
-        MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Newton | MethodKind::Auto => Form::Primal,
+        _ => Form::Primal,
     }
 }

@@ -26,17 +26,18 @@ impl Fit<'_> {
         form: Form,
     ) -> Result<(Option<&'p Checkpoint>, f64)> {
         if let Some(checkpoint) = &placed.start.resume {
-            let lines = if form == Form::Primal { 0 } else { placed.shards.lines() };
+            let lines = if self.stateful() { placed.shards.lines() } else { 0 };
             let width = if form == Form::Columns { placed.frame.rows } else { placed.frame.columns };
             let slots = &placed.frame.slots;
             checkpoint.check(&placed.identity)?;
-            if checkpoint.parameters.len() != width + 1 || checkpoint.state.len() != lines {
+            let vectors = if engine.companion().is_some() { 2 } else { 1 };
+            if checkpoint.parameters.len() != vectors * width + 1 || checkpoint.state.len() != lines {
                 return Err(Error::unmet(
                     format!(
                         "the checkpoint holds {} parameters and {} values of state; this run has {} and {lines}",
                         checkpoint.parameters.len(),
                         checkpoint.state.len(),
-                        width + 1
+                        vectors * width + 1
                     ),
                     "Start anew without --resume.",
                 ));
@@ -46,6 +47,9 @@ impl Fit<'_> {
                 engine.write(0, 0, parameters);
             } else {
                 engine.write(0, 0, &slots.by_slot(parameters));
+            }
+            if engine.companion().is_some() {
+                engine.write(0, slots.width(), &slots.by_slot(&checkpoint.parameters[width + 1..]));
             }
             put_state(&placed.shards, &checkpoint.state);
             return Ok((Some(checkpoint), checkpoint.parameters[width]));
@@ -76,7 +80,13 @@ impl Fit<'_> {
             x = frame.slots.by_slot(&x);
         }
         match form {
-            Form::Primal => store.copy_from_slice(&x),
+            Form::Primal => {
+                store.copy_from_slice(&x);
+                // No update ever touches what no row touches, where each goes by the rows that touch it.
+                if let Some(rarity) = placed.shards.rarity.first() {
+                    store.iter_mut().zip(&rarity[..]).filter(|(_, d)| **d == 0.0).for_each(|(x, _)| *x = 0.0);
+                }
+            }
             Form::Columns => {
                 put_state(&placed.shards, &x);
                 for part in 0..placed.shards.parts.len() {

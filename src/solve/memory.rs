@@ -21,7 +21,7 @@ impl Fit<'_> {
     pub(super) fn costs(&self, source: &dyn Source, weighted: bool, held: &BTreeMap<u32, u64>) -> Costs {
         let mut costs = Costs::default();
         let form = self.form();
-        let line = 8.0 + if form == Form::Primal { 0.0 } else { 8.0 } + if self.shape.dense { 0.0 } else { 8.0 };
+        let line = 8.0 + if self.stateful() { 8.0 } else { 0.0 } + if self.shape.dense { 0.0 } else { 8.0 };
         let line = line + if self.rests() { 1.0 } else { 0.0 };
         let marks = if weighted { 16.0 } else { 8.0 };
         for (worker, (lines, entries)) in self.shares(source).into_iter().enumerate() {
@@ -37,8 +37,14 @@ impl Fit<'_> {
             costs.add(&self.plan.in_runs(), Cost::of_workers(8.0 * rows));
         }
         let cell = if self.setup.parameters.cell == CellKind::F32 { 4.0 } else { 8.0 };
+        let width = self.width() as f64;
         for replica in &self.plan.replicas {
-            costs.add(&replica.home, Cost::of_parameters(cell * self.width() as f64));
+            costs.add(&replica.home, Cost::of_parameters(cell * width * self.vectors()));
+        }
+        if self.choice.method.has_companion() {
+            // How rare each coordinate is, and a count of it for every worker.
+            self.plan.shards.iter().for_each(|shard| costs.add(&shard.home, Cost::of_data(8.0 * width)));
+            self.plan.workers.iter().for_each(|worker| costs.add(&worker.home, Cost::of_workers(8.0 * width)));
         }
         costs.add(&Home::FirstTouch, self.besides(2.0 * marks * rows, held));
         costs
@@ -62,11 +68,12 @@ impl Fit<'_> {
             }
         }
         let lines = match self.form() {
+            Form::Primal if self.stateful() => rows,
             Form::Primal => 0.0,
             Form::Dual => rows,
             Form::Columns => columns,
         };
-        let end = 8.0 * (2.0 * self.width() as f64 + 2.0 * columns + 2.0 * lines);
+        let end = 8.0 * ((1.0 + self.vectors()) * self.width() as f64 + 2.0 * columns + 2.0 * lines);
         Cost { data: marks + blocks, parameters: 0.0, workers: end + f64::from(8 << 20) }
     }
 
@@ -107,6 +114,11 @@ impl Fit<'_> {
     /// Whether slots depend on how many rows touch each column.
     pub(super) fn counts_columns(&self) -> bool {
         self.setup.parameters.layout != Layout::Plain && !self.shape.dense
+    }
+
+    /// Vectors of a replica.
+    fn vectors(&self) -> f64 {
+        if self.choice.method.has_companion() { 2.0 } else { 1.0 }
     }
 
     /// Lines and entries of each worker.
@@ -152,7 +164,7 @@ impl Fit<'_> {
             0.0
         };
         let put_off = (self.setup.injection.delay.most() + 1) as f64 * self.rows_per_update() as f64;
-        8.0 * (self.width() as f64 * (1.0 + 1.0 / workers) + square + alpha)
+        8.0 * (self.width() as f64 * (1.0 + self.vectors() / workers) + square + alpha)
             + kept
             + 48.0 * (lines / bucket + put_off.min(lines))
             + steps

@@ -11,8 +11,9 @@ use crate::{
     layout::Slots,
     model::Model,
     objective::Frame,
-    os::memory::{Apart, Pages, Site},
+    os::memory::{Apart, Home, Pages, Site},
     placement::{share, team},
+    run::engine::Vectors,
     shard::{self, Blocks, Deal, Margins, Marks, Part, Shards},
     store::Replica,
 };
@@ -42,7 +43,9 @@ impl Fit<'_> {
         let by_columns = self.form() == Form::Columns;
         let ones = match self.choice.method {
             MethodKind::Dual { penalize_intercept } => problem.intercept && penalize_intercept,
-            MethodKind::Bcd | MethodKind::Newton => problem.intercept,
+            MethodKind::Bcd | MethodKind::Newton | MethodKind::ProxAsaga | MethodKind::Svrg { .. } => {
+                problem.intercept
+            }
             MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Auto => false,
         };
         if by_columns && self.shape.rows > u32::MAX as usize {
@@ -61,10 +64,13 @@ impl Fit<'_> {
             prox: problem.prox(self.shape.rows),
             rows: self.shape.rows,
             columns,
+            // By columns, and where slots are dense, the slot has the number of the column.
+            free: slots.ones().filter(|_| !matches!(self.choice.method, MethodKind::Dual { .. })),
             slots: Arc::new(slots),
             total_weight,
-            free_column: (ones && !matches!(self.choice.method, MethodKind::Dual { .. })).then_some(columns - 1),
-            private_constant: problem.intercept && self.choice.method.takes_step(),
+            private_constant: problem.intercept
+                && self.choice.method.takes_step()
+                && !self.choice.method.has_companion(),
         };
         let template = Model {
             loss: problem.loss,
@@ -76,7 +82,8 @@ impl Fit<'_> {
         let identity = self.identity(&labelled.labels, labelled.weights.as_deref().unwrap_or(&[]));
         let standings = team::standings(self.plan);
         let margins = if by_columns { self.margins(marks) } else { Vec::new() };
-        let shards = Shards::new(self.plan, parts, margins);
+        let rarity = if self.choice.method.has_companion() { self.rarity(&parts, &frame) } else { Vec::new() };
+        let shards = Shards::new(self.plan, parts, margins, rarity);
         Ok(Placed { shards, frame, column_scale, template, identity, standings, seconds: 0.0, start })
     }
 
@@ -230,13 +237,29 @@ impl Fit<'_> {
         let slots: Vec<_> = parts.iter_mut().map(std::sync::Mutex::new).collect();
         team::each(self.plan, |worker| {
             let site = self.site_of_shard(worker);
-            slots[worker].lock().expect("one worker a part").settle(
-                weights,
-                self.form() != Form::Primal,
-                self.rests(),
-                &site,
-            );
+            slots[worker].lock().expect("one worker a part").settle(weights, self.stateful(), self.rests(), &site);
         });
+    }
+
+    /// D_j by slot, a copy a shard, made by the first worker of each.
+    fn rarity<D: Matrix>(&self, parts: &[Apart<Part<D>>], frame: &Frame) -> Vec<Pages<f64>> {
+        let counts = team::each(self.plan, |worker| {
+            let (matrix, mut counts) = (&parts[worker].matrix, vec![0u64; frame.slots.width()]);
+            (0..matrix.rows()).for_each(|i| matrix.row(i).entries().for_each(|(slot, _)| counts[slot] += 1));
+            counts
+        });
+        let counts = shard::total(counts);
+        let of = |slot: usize| if counts[slot] == 0 { 0.0 } else { frame.rows as f64 / counts[slot] as f64 };
+        let made = team::each(self.plan, |worker| {
+            let first = self.plan.shards[self.plan.workers[worker].shard].workers.first() == Some(&worker);
+            first.then(|| Pages::filled(frame.slots.width(), &self.site_of_shard(worker), of))
+        });
+        made.into_iter().flatten().collect()
+    }
+
+    /// Whether the method keeps something for each line.
+    pub(super) fn stateful(&self) -> bool {
+        self.form() != Form::Primal || self.choice.method.has_companion()
     }
 
     /// Whether lines that did not move are left alone for a while.
@@ -245,15 +268,20 @@ impl Fit<'_> {
     }
 
     /// One replica a group of workers, its pages touched by all of them.
-    pub(super) fn replicas<R: Replica>(&self, width: usize) -> Vec<R> {
+    pub(super) fn replicas<R: Replica>(&self, width: usize) -> Vec<Vectors<R>> {
         let plan = self.plan;
-        let replicas: Vec<R> =
-            plan.replicas.iter().map(|replica| R::placed(width, &plan.site(&replica.home))).collect();
+        let beside = if self.choice.method.has_companion() { width } else { 0 };
+        let placed = |home: &Home| {
+            let site = plan.site(home);
+            Vectors { x: R::placed(width, &site), beside: R::placed(beside, &site), width }
+        };
+        let replicas: Vec<Vectors<R>> = plan.replicas.iter().map(|replica| placed(&replica.home)).collect();
         team::each(plan, |worker| {
             let replica = plan.workers[worker].replica;
             let workers = &plan.replicas[replica].workers;
             let rank = workers.iter().position(|&other| other == worker).expect("a plan lists its workers");
-            replicas[replica].populate(share(width, rank, workers.len()));
+            replicas[replica].x.populate(share(width, rank, workers.len()));
+            replicas[replica].beside.populate(share(beside, rank, workers.len()));
         });
         replicas
     }

@@ -5,7 +5,7 @@ use super::{Fit, Placed};
 use crate::{
     config::StepKind,
     data::matrix::Matrix,
-    method::{Hogwild, Method, Pace, minibatch::minibatch},
+    method::{Beside, Hogwild, Method, Pace, Term, minibatch::minibatch},
     objective::{Frame, Linear},
     shard::Shards,
     step::Step,
@@ -24,15 +24,23 @@ const SHARE: f64 = 0.9;
 impl Fit<'_> {
     /// The step rule with its first length, for methods that have one.
     pub(super) fn step<D: Matrix>(&self, placed: &Placed<'_, D>) -> Option<Step> {
-        if !self.choice.method.takes_step() {
+        let method = &self.choice.method;
+        if !method.takes_step() {
             return None;
         }
-        let kind = self.setup.step.unwrap_or(StepKind::Diminishing { initial: None, half: 1.0 });
+        let usual = if method.has_companion() {
+            StepKind::Constant { initial: None }
+        } else {
+            StepKind::Diminishing { initial: None, half: 1.0 }
+        };
+        let kind = self.setup.step.unwrap_or(usual);
         let saved = placed.start.resume.as_ref().and_then(|checkpoint| checkpoint.step_initial);
         let rows = self.rows_per_update();
         let initial = kind.initial().or(saved).unwrap_or_else(|| {
             if kind.is_by_smoothness() {
                 SHARE / placed.smoothness(rows)
+            } else if method.has_companion() {
+                1.0 / (3.0 * placed.smoothness(1))
             } else {
                 search(&placed.shards, &placed.frame, rows)
             }
@@ -88,16 +96,21 @@ fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)]
     let replica = Plain::<f64>::zeros(width);
     let mut open = replica.open();
     let x = replica.view(&mut open);
+    let nothing = Plain::<f64>::zeros(0);
+    let mut open_nothing = nothing.open();
+    let beside = Beside { average: nothing.view(&mut open_nothing), rarity: &[] };
     let pace = Pace { step: gamma, damping: 1.0, amplify: 1.0 };
     let (mut constant, mut unsettled, mut visited) = (0.0, 0, 0);
     let mut pending = Vec::with_capacity(rows.min(sample.len()));
     for batch in sample.chunks(rows) {
         pending.clear();
         for &(part, i) in batch {
-            pending.push(method.read(&shards.glm(part, frame), &[], &x, i, &pace, &mut constant));
+            let f = shards.glm(part, frame);
+            pending.push(method.read(Term { f: &f, i, state: &[] }, &x, &pace, &mut constant));
         }
         for (&(part, i), &pending) in batch.iter().zip(&pending) {
-            method.write(&shards.glm(part, frame), &[], &x, i, pending, &pace, &mut constant);
+            let f = shards.glm(part, frame);
+            method.write(Term { f: &f, i, state: &[] }, &x, &beside, pending, &pace, &mut constant);
         }
         unsettled += batch.len() as u64;
         visited += batch.len();

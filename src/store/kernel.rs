@@ -1,4 +1,4 @@
-//! The two loops that a sparse update is: a gather and a scatter.
+//! The loops that a sparse update is: a gather and a scatter.
 //!
 //! Why `unsafe`: the columns of a row are checked once, when its matrix is made, and not again for each of the two
 //! accesses an entry; `benches/update.rs` has the cost of checking. The plain twins are in the tests below.
@@ -38,6 +38,29 @@ pub(super) fn axpy<S: Slot, M: Merge>(slots: &[S], scale: f64, row: SparseRow<'_
         // SAFETY: as in `dot`.
         let slot = unsafe { slots.get_unchecked(c as usize) };
         M::add(slot, scale * f64::from(v));
+    }
+}
+
+/// x[c_k] ← f(c_k, x[c_k], y[c_k], d[c_k], v_k) by the merge, then y[c_k] ← y[c_k] + add v_k, unless `add` is 0, such that no
+/// other addition is lost. Per entry: 8 bytes of the row (in L1 since [`dot`]), a slot of x read and written, one of y read and
+/// written, one of d read.
+#[inline(always)]
+pub(super) fn update_beside<S: Slot, M: Merge>(
+    x: &[S],
+    y: &[S],
+    d: &[f64],
+    (row, add): (SparseRow<'_>, f64),
+    mut f: impl FnMut(usize, f64, f64, f64, f64) -> f64,
+) {
+    assert!(row.bound() <= x.len() && row.bound() <= y.len() && row.bound() <= d.len());
+    for (&c, &v) in row.columns().iter().zip(row.values()) {
+        let (c, v) = (c as usize, f64::from(v));
+        // SAFETY: as in `dot`, for each of the three, whose lengths are asserted above.
+        let (x, y, d) = unsafe { (x.get_unchecked(c), y.get_unchecked(c), *d.get_unchecked(c)) };
+        M::update(x, |x| f(c, x, y.read(), d, v));
+        if add != 0.0 {
+            y.add(add * v);
+        }
     }
 }
 
@@ -102,6 +125,22 @@ mod tests {
             axpy::<_, Lossless>(&lossless, scale, row);
             prop_assert!(lossy.iter().map(Slot::read).eq(expected.iter().copied()));
             prop_assert!(lossless.iter().map(Slot::read).eq(expected.iter().copied()));
+            let (beside, d): (Vec<f64>, Vec<f64>) = x.iter().map(|x| (2.0 - x, 1.0 + x * x)).unzip();
+            let step = |c: usize, x: f64, y: f64, d: f64, v: f64| c as f64 + x - scale * v * y / d;
+            let (mut stepped, mut moved) = (x.clone(), beside.clone());
+            for &(c, v) in &kept {
+                let (c, v) = (c as usize, f64::from(v));
+                stepped[c] = step(c, x[c], beside[c], d[c], v);
+                moved[c] += scale * v;
+            }
+            let (own, near) = (slots::<Cell<f64>>(&x), slots::<Cell<f64>>(&beside));
+            update_beside::<_, Lossy>(&own, &near, &d, (row, scale), step);
+            prop_assert!(own.iter().map(Slot::read).eq(stepped.iter().copied()));
+            prop_assert!(near.iter().map(Slot::read).eq(moved.iter().copied()));
+            let (own, near) = (slots::<SharedF64>(&x), slots::<SharedF64>(&beside));
+            update_beside::<_, Lossless>(&own, &near, &d, (row, 0.0), step);
+            prop_assert!(own.iter().map(Slot::read).eq(stepped.iter().copied()));
+            prop_assert!(near.iter().map(Slot::read).eq(beside.iter().copied()));
             let dense: Vec<f32> = (0..x.len()).map(|j| entries.get(&j).copied().unwrap_or(0.0)).collect();
             prop_assert!((dot_dense(&slots::<Cell<f64>>(&x), &dense) - plain).abs() <= 1e-14 * size);
         }

@@ -36,6 +36,7 @@ fn sample(epoch: f64) -> Sample {
         support: 3,
         step: None,
         consensus: None,
+        drift: None,
     }
 }
 

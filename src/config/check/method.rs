@@ -7,16 +7,24 @@ use crate::{
 };
 
 pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
-    let kinds: [(&str, &[&str]); 6] = [
+    let kinds: [(&str, &[&str]); 8] = [
         ("auto", &[]),
         ("hogwild", &[]),
         ("minibatch", &["rows"]),
         ("dual", &["penalize_intercept"]),
         ("bcd", &[]),
         ("newton", &[]),
+        ("proxasaga", &[]),
+        ("svrg", &["epochs"]),
     ];
-    Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept", "rows"])? {
+    Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept", "rows", "epochs"])? {
         "hogwild" => MethodKind::Hogwild,
+        "proxasaga" => MethodKind::ProxAsaga,
+        "svrg" => MethodKind::Svrg {
+            epochs: settings
+                .get("method", "epochs")
+                .map_or(Ok(MethodKind::SVRG_EPOCHS), |entry| entry.whole(1, 1 << 53, ""))?,
+        },
         "minibatch" => MethodKind::Minibatch {
             rows: match settings.get("method", "rows") {
                 Some(entry) => entry.whole(1, u32::MAX.into(), "")? as usize,
