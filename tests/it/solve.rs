@@ -127,7 +127,7 @@ fn every_store_and_runner_leads_dual_and_bcd_to_the_same_objective() {
             }
         }
     }
-    assert_eq!(seen, (5 + 4) * 8 * 2);
+    assert_eq!(seen, (5 + 4) * 9 * 2);
 }
 
 #[test]
