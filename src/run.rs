@@ -11,7 +11,7 @@ use crate::{
     objective::certificate::Totals,
     os::{clock::Stopwatch, memory::Pages},
     placement::{actual::Actual, share},
-    sync::{Flag, SharedF64, Slot},
+    sync::{Flag, SharedF64, Slot, Tickets},
     trace::{CertificateKind, DelaySummary, Delays, Observer, Sample, StopReason},
 };
 use crossbeam_utils::CachePadded;
@@ -56,6 +56,8 @@ struct Ledger<'a> {
     seconds_solve: f64,
     seconds_evaluate: f64,
     epochs_done: u64,
+    /// Epochs that are gone through before all workers meet again.
+    span: u64,
     /// The epoch, counted from 1, after which the next evaluation is due.
     evaluate_after: u64,
     /// Updates of an earlier process.
@@ -104,6 +106,10 @@ pub struct Run<'a, D: Matrix> {
     logs: bool,
     /// Whether threads go by halves, too.
     by_halves: bool,
+    /// Whether a worker goes through its lines again as soon as it has, without meeting the others, and how often all of
+    /// them together may until they meet. Not where replicas are exchanged, whose rounds wait for each other.
+    free: bool,
+    passes: CachePadded<Tickets>,
     /// Lines visited in the last epoch, over all.
     visited: CachePadded<SharedF64>,
     sheets: Vec<evaluate::Sheet>,
@@ -219,6 +225,8 @@ impl<'a, D: Matrix> Run<'a, D> {
             measures,
             logs,
             by_halves: measures || task.consistent || engine.lines_per_update() > 1,
+            free: engine.finishes() && replicas == 1,
+            passes: CachePadded::default(),
             visited: CachePadded::new(SharedF64::new(1.0)),
             sheets: Vec::new(),
             desk: engine.batch().map(|batch| Mutex::new(Box::new(passes::Desk::new(batch, width)))),
@@ -251,6 +259,7 @@ impl<'a, D: Matrix> Run<'a, D> {
                 seconds_solve: 0.0,
                 seconds_evaluate: 0.0,
                 epochs_done: from.map_or(0, |from| from.epoch),
+                span: 1,
                 evaluate_after: 0,
                 updates_before: from.and_then(|from| from.last.as_ref()).map_or(0, |last| last.updates),
                 updates_seen: 0,

@@ -17,11 +17,13 @@ mod count;
 mod gate;
 mod rest;
 mod stripes;
+mod tickets;
 
 pub use count::Count;
 pub use gate::{Gate, Watch};
 pub use rest::Rest;
 pub use stripes::{Held, Stripes};
+pub use tickets::Tickets;
 
 /// A place for one parameter, read and written as f64.
 pub trait Slot {

@@ -52,7 +52,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let mut random =
             Xoshiro256PlusPlus::seed_from_u64(!run.task.seed ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03));
         let open = |worker| {
-            let left = self.open_window(run, worker, epoch, windows.start);
+            let left = run.goes_in(false) && self.open_window(run, worker, epoch, windows.start);
             Active { worker, window: windows.start, left, owed: 0.0 }
         };
         let mut active: Vec<_> = (0..run.workers()).map(open).collect();
@@ -97,10 +97,13 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             if active.left || (!stepped && run.steps_after(active.worker, epoch, active.window)) {
                 return true;
             }
-            if active.window + 1 >= end {
+            if run.goes_in(true) {
+                // Once more.
+            } else if active.window + 1 < end && run.goes_in(false) {
+                active.window += 1;
+            } else {
                 return false;
             }
-            active.window += 1;
             active.left = self.open_window(run, active.worker, epoch, active.window);
             stepped = false;
         }

@@ -40,8 +40,12 @@ pub fn run<D: Matrix>(
         let crew = Crew::Thread(worker, &gate, &run.gate_seconds[worker]);
         run.drive(&crew, |run, epoch, windows| {
             for index in windows {
-                engine.window(run, worker, epoch, index);
-                run.step_after(&gate, worker, epoch, index);
+                let mut again = false;
+                while run.goes_in(again) {
+                    engine.window(run, worker, epoch, index);
+                    run.step_after(&gate, worker, epoch, index);
+                    again = true;
+                }
             }
         });
     });

@@ -24,6 +24,12 @@ impl<D: Matrix> Run<'_, D> {
         }
     }
 
+    /// Whether a worker goes through a window of its lines, or once more if it did. Where workers go on by themselves there
+    /// are as many turns as make up the epochs until all meet, for whoever comes.
+    pub(super) fn goes_in(&self, again: bool) -> bool {
+        if self.free { self.passes.take() } else { !again }
+    }
+
     /// γ and σ′ after `done` of `of` buckets of epoch `epoch`.
     pub(super) fn pace(&self, epoch: u64, done: usize, of: usize) -> Pace {
         let at = epoch as f64 + done as f64 / of.max(1) as f64;

@@ -371,7 +371,8 @@ fn what_each_worker_waited_for_is_in_the_trace_and_said_with_v() {
     assert_eq!(waits.len(), 2);
     for (number, worker) in waits.iter().enumerate() {
         let (gate, stripes) = (worker["gate_seconds"].as_f64().unwrap(), worker["stripes"].as_u64().unwrap());
-        let (at_exchanges, locks) = (worker["exchange_seconds"].as_f64().unwrap(), worker["locks"].as_u64().unwrap());
+        let (at_exchanges, locks) =
+            (worker["exchange_seconds"].as_f64().unwrap(), worker["locks"].as_u64().unwrap());
         assert!(gate >= 0.0 && at_exchanges == 0.0, "{footer}");
         let line = format!("{number:>6}  {gate:>17.6}  {at_exchanges:>15.6}  {stripes:<18}  {locks}");
         assert!(done.err.lines().any(|said| said == line), "{line:?} is not in {done:?}");

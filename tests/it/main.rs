@@ -23,6 +23,7 @@ mod mapped;
 mod memory;
 mod model;
 mod os;
+mod piag;
 mod placement;
 mod prox;
 mod readers;
