@@ -1,12 +1,13 @@
 //! How replicas are drawn together. A kind is one file below and two lines here.
 //!
-//! Some meet: all workers stop after the same number of updates, each combines its range of the coordinates over all replicas into
-//! what is *agreed*, and each replica then takes over what is agreed: 8(K + 1)d/W bytes read and 8d/W written a worker for
-//! the first, 8d for the second, W workers and K replicas. Such a kind is a [`Rule`].
+//! Some meet: all workers stop after the same number of updates, each combines its range of the coordinates over all
+//! replicas into what is *agreed*, and each replica then takes over what is agreed: 8(K + 1)d/W bytes read and 8d/W
+//! written a worker for the first, 8d for the second, W workers and K replicas. Such a kind is a rule for a block of
+//! coordinates.
 //!
-//! Others gossip: replicas go on at their own pace, each with its own point, and take a step of the exchange after their
-//! windows ([`gossip`]). Between them only the average of all, what is on its way included, is ever judged or saved, and
-//! judging it changes no replica.
+//! Others gossip: replicas go on at their own pace, each with its own point, and take a step of the exchange after
+//! their windows ([`gossip`]). Between them only the average of all, what is on its way included, is ever judged or
+//! saved, and judging it changes no replica.
 
 use crate::{
     config::{Every, ExchangeKind, GraphKind, MessageFaults},
@@ -61,9 +62,9 @@ fn way(kind: &ExchangeKind) -> Way {
     }
 }
 
-/// Updates between exchanges such that exchanges cost about a twentieth of the time of the updates between them, by rough
-/// prices: 4 µs to meet and 5 ns a coordinate, which moves between caches twice; 20 ns an update and 2.2 ns an entry, or
-/// 0.3 ns in a dense line.
+/// Updates between exchanges such that exchanges cost about a twentieth of the time of the updates between them, by
+/// rough prices: 4 µs to meet and 5 ns a coordinate, which moves between caches twice; 20 ns an update and 2.2 ns an
+/// entry, or 0.3 ns in a dense line.
 fn paced(width: usize, line_nonzeros: f64, dense: bool) -> usize {
     let entry_ns = if dense { 0.3 } else { 2.2 };
     let (meeting_ns, update_ns) = (4000.0 + 5.0 * width as f64, 20.0 + entry_ns * line_nonzeros);
@@ -111,8 +112,8 @@ impl Exchange {
         matches!(&self.way, Way::Meet(rule) if rule.by_nodes())
     }
 
-    /// What a worker multiplies its writes with where its method's store follows from a state: σ′ = `damping` where changes
-    /// are added and divided by σ′, and the number of replicas where these are averaged.
+    /// What a worker multiplies its writes with where its method's store follows from a state: σ′ = `damping` where
+    /// changes are added and divided by σ′, and the number of replicas where these are averaged.
     pub fn amplify(&self, damping: f64) -> f64 {
         if self.graph.replicas() == 1 {
             1.0
@@ -134,8 +135,8 @@ impl Exchange {
         }
     }
 
-    /// The exchange in progress among replicas of `width` coordinates, each of whose arrays are to lie at its site; `None`
-    /// where replicas meet, or there is one.
+    /// The exchange in progress among replicas of `width` coordinates, each of whose arrays are to lie at its site;
+    /// `None` where replicas meet, or there is one.
     pub fn gossip(&self, width: usize, sites: Vec<Site>, seed: u64) -> Option<Box<dyn Gossip>> {
         let Way::Gossip(opening) = &self.way else { return None };
         let circle = || Circle { graph: self.graph.clone(), width, sites, faults: self.faults, seed };

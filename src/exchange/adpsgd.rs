@@ -1,18 +1,18 @@
-//! Averages of two at a time (AD-PSGD: Lian et al., ICML 2018). Odd replicas begin and even ones answer, so that no two wait for
-//! each other.
+//! Averages of two at a time (AD-PSGD: Lian et al., ICML 2018). Odd replicas begin and even ones answer, so that no two
+//! wait for each other.
 //!
-//! After a window an odd replica i asks the next of its neighbours j by a message with its x_i; at the end of j's window j works out
-//! Δ = (x_j − x_i)/2, takes it from itself, and answers with it; at the end of a later window i adds it. So each replica is
-//! written by its own workers alone, nobody waits, and Σ x, with the answers that are on their way, moves by updates alone:
-//! where the paper averages what two replicas have at one moment, here i has moved on by the time the answer comes, and keeps that move.
-//! One question of i is open at a time.
+//! After a window an odd replica i asks the next of its neighbours j by a message with its x_i; at the end of j's
+//! window j works out Δ = (x_j − x_i)/2, takes it from itself, and answers with it; at the end of a later window i adds
+//! it. So each replica is written by its own workers alone, nobody waits, and Σ x, with the answers that are on their
+//! way, moves by updates alone: where the paper averages what two replicas have at one moment, here i has moved on by
+//! the time the answer comes, and keeps that move. One question of i is open at a time.
 //!
-//! Neighbours are those pairs of an odd and an even replica that the graph connects in either direction, asked in the order
-//! of its rounds. A lost message is a question that is not asked: the exchange does not happen. Late ones are late by
-//! whole rounds of whoever gets them.
+//! Neighbours are those pairs of an odd and an even replica that the graph connects in either direction, asked in the
+//! order of its rounds. A lost message is a question that is not asked: the exchange does not happen. Late ones are
+//! late by whole rounds of whoever gets them.
 //!
-//! Traffic of an exchange, 8d bytes each: i reads x and writes the question; j reads it and x, writes x and the answer; i reads
-//! that and x, and writes x. Each message lies with its receiver.
+//! Traffic of an exchange, 8d bytes each: i reads x and writes the question; j reads it and x, writes x and the answer;
+//! i reads that and x, and writes x. Each message lies with its receiver.
 
 use super::{
     Graph,

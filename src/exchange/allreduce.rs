@@ -1,7 +1,7 @@
-//! The average, by nodes: each node's workers sum its replicas, then the nodes' sums are averaged, and each node takes the
-//! result over once and hands it on to its replicas (Goyal et al., 2017, between machines; here between nodes). The same mean as
-//! `average`, whose every replica is read and written across the machine: of K replicas on M nodes 2Md values cross instead of
-//! about 2Kd. With a replica a node the two are one.
+//! The average, by nodes: each node's workers sum its replicas, then the nodes' sums are averaged, and each node takes
+//! the result over once and hands it on to its replicas (Goyal et al., 2017, between machines; here between nodes). The
+//! same mean as `average`, whose every replica is read and written across the machine: of K replicas on M nodes 2Md
+//! values cross instead of about 2Kd. With a replica a node the two are one.
 
 use super::average::Average;
 

@@ -23,8 +23,8 @@ pub trait Replicas {
     }
     /// Copies x[start..] of a replica into `out`.
     fn read(&self, replica: usize, start: usize, out: &mut [f64]);
-    /// x[start..] ← x[start..] + delta, beside the updates of the replica's workers, of which none is lost where the merge
-    /// loses none.
+    /// x[start..] ← x[start..] + delta, beside the updates of the replica's workers, of which none is lost where the
+    /// merge loses none.
     fn add(&self, replica: usize, start: usize, delta: &[f64]);
 }
 
@@ -33,12 +33,12 @@ pub trait Gossip: Send + Sync {
     /// Takes `replica` as it is for its first point; takes the pages of what lies with it.
     fn begin(&self, x: &dyn Replicas, replica: usize);
 
-    /// A step of `replica`, on the thread of one of its workers. False where it must wait for another replica: then it is to
-    /// be asked again, and has done its part until then. A step counts once it returns true.
+    /// A step of `replica`, on the thread of one of its workers. False where it must wait for another replica: then it
+    /// is to be asked again, and has done its part until then. A step counts once it returns true.
     fn step(&self, x: &dyn Replicas, replica: usize) -> bool;
 
-    /// out ← the sum of all replicas from coordinate `start` on, what is on its way included; returns the weight of it all,
-    /// by which it is to be divided for the average. For between the phases.
+    /// out ← the sum of all replicas from coordinate `start` on, what is on its way included; returns the weight of it
+    /// all, by which it is to be divided for the average. For between the phases.
     fn sum(&self, x: &dyn Replicas, start: usize, out: &mut [f64]) -> f64;
 
     /// Where what lies with `replica` lies, at most `pages_max` pages of each array asked.

@@ -1,10 +1,12 @@
 //! Who sends to whom: communication graphs as plain values. A graph is one file below and two lines here.
 //!
-//! A graph of n replicas is a list of rounds that repeats; in a round every replica has some out-peers, maybe none. A replica
-//! with k of them keeps 1/(k + 1) of what it has and sends as much to each: W_ji = 1/(k + 1), so that the columns of a round's
-//! mixing matrix W sum to 1 (x ← Wx keeps Σ x). Where its rows do too, every replica keeps the weight 1.
+//! A graph of n replicas is a list of rounds that repeats; in a round every replica has some out-peers, maybe none. A
+//! replica with k of them keeps 1/(k + 1) of what it has and sends as much to each: W_ji = 1/(k + 1), so that the
+//! columns of a round's mixing matrix W sum to 1 (x ← Wx keeps Σ x). Where its rows do too, every replica keeps the
+//! weight 1.
 //!
-//! Sources: Assran et al., ICML 2019 (exponential, bipartite); Lian et al., ICML 2018 (roles). The hardware graph is ours.
+//! Sources: Assran et al., ICML 2019 (exponential, bipartite); Lian et al., ICML 2018 (roles). The hardware graph is
+//! ours.
 
 use crate::config::GraphKind;
 
@@ -85,18 +87,16 @@ impl Graph {
     /// W of round `round`, by rows: W\[j\]\[i\] is the part of what i has that j gets.
     pub fn mixing(&self, round: usize) -> Vec<Vec<f64>> {
         let mut mixing = vec![vec![0.0; self.replicas]; self.replicas];
-        for from in 0..self.replicas {
-            let peers = self.out_peers(from, round);
+        for (from, peers) in self.rounds[round % self.rounds.len()].iter().enumerate() {
             let share = 1.0 / (peers.len() + 1) as f64;
-            mixing[from][from] = share;
-            peers.iter().for_each(|&to| mixing[to][from] = share);
+            peers.iter().chain([&from]).for_each(|&to| mixing[to][from] = share);
         }
         mixing
     }
 
-    /// 1 − |λ₂| of the product of a period's mixing matrices, λ₂ their second largest eigenvalue: the part by which what the
-    /// replicas differ in shrinks a period, in the long run. 1 for one replica, which has nothing to differ in; `None` for
-    /// more than 256 replicas, where it would take seconds.
+    /// 1 − |λ₂| of the product of a period's mixing matrices, λ₂ their second largest eigenvalue: the part by which
+    /// what the replicas differ in shrinks a period, in the long run. 1 for one replica, which has nothing to differ
+    /// in; `None` for more than 256 replicas, where it would take seconds.
     pub fn gap(&self) -> Option<f64> {
         const REPLICAS_MAX: usize = 256;
         (self.replicas <= REPLICAS_MAX).then(|| gap::of(self))
@@ -192,12 +192,12 @@ mod tests {
         let graph = Graph::new(GraphKind::Hardware, 8, &distance);
         let mut met = std::collections::BTreeMap::new();
         for round in 0..graph.period() {
-            for i in 0..8 {
+            for (i, distance) in distance.iter().enumerate() {
                 let peers = graph.out_peers(i, round);
                 assert!(peers.len() <= 1);
                 for &j in peers {
                     assert_eq!(graph.out_peers(j, round), [i]);
-                    *met.entry(distance[i][j]).or_insert(0) += 1;
+                    *met.entry(distance[j]).or_insert(0) += 1;
                 }
             }
         }

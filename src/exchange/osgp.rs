@@ -1,6 +1,6 @@
-//! Overlap stochastic gradient push (Assran et al., ICML 2019): push-sum whose messages may be `overlap` rounds on their
-//! way while updates go on. Weights swing meanwhile; dividing by them keeps the result right, ignoring them (`biased`) does
-//! not.
+//! Overlap stochastic gradient push (Assran et al., ICML 2019): push-sum whose messages may be `overlap` rounds on
+//! their way while updates go on. Weights swing meanwhile; dividing by them keeps the result right, ignoring them
+//! (`biased`) does not.
 
 use super::{
     Graph,

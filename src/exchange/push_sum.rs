@@ -1,37 +1,41 @@
-//! Push-sum between replicas (Kempe et al., FOCS 2003; gradients at the ratio: Assran et al., ICML 2019): the machine of
-//! `sgp` and `osgp`.
+//! Push-sum between replicas (Kempe et al., FOCS 2003; gradients at the ratio: Assran et al., ICML 2019): the machine
+//! of `sgp` and `osgp`.
 //!
-//! Replica i has a numerator x_i and a weight w_i, 1 to begin with; gradients are taken at z_i = x_i/w_i and move x_i. In round
-//! r it keeps p = 1/(k + 1) of both and sends as much to each of its k out-peers; what arrives is added, x and w alike. At
-//! every moment Σ w, messages included, is the number of replicas, and Σ x moves by gradients alone.
+//! Replica i has a numerator x_i and a weight w_i, 1 to begin with; gradients are taken at z_i = x_i/w_i and move x_i.
+//! In round r it keeps p = 1/(k + 1) of both and sends as much to each of its k out-peers; what arrives is added, x and
+//! w alike. At every moment Σ w, messages included, is the number of replicas, and Σ x moves by gradients alone.
 //!
-//! **What is in the replica is z**, since methods know of no weights, and beside it lies s, z as the last step left it. A window of updates that
-//! moves z by Δ = z − s is, as in the papers, a move of the numerator by Δ: x = ws + Δ. So a weight below 1, the rest
-//! being on its way, makes a replica's own move longer by 1/w, and the average over all moves by the mean of the changes whatever the
-//! weights are. (Were x = wz, a change would count w times, and replicas of low weight little.) A step of the exchange writes
-//! z by adding the difference: what the replica's other workers write meanwhile is in the next Δ.
+//! **What is in the replica is z**, since methods know of no weights, and beside it lies s, z as the last step left it.
+//! A window of updates that moves z by Δ = z − s is, as in the papers, a move of the numerator by Δ: x = ws + Δ. So a
+//! weight below 1, the rest being on its way, makes a replica's own move longer by 1/w, and the average over all moves
+//! by the mean of the changes whatever the weights are. (Were x = wz, a change would count w times, and replicas of low
+//! weight little.) A step of the exchange writes z by adding the difference: what the replica's other workers write
+//! meanwhile is in the next Δ.
 //!
-//! **A step** sends, waits until every in-peer has sent the message of `overlap` rounds ago (0 for `sgp`), and adds
-//! all that is there. With overlap a message that finds its mailbox full is added to the last one in it, which push-sum
-//! permits: no sender waits for a receiver. Without, a round takes its own messages and no later ones, and a
-//! sender waits for a mailbox that still has an earlier one. Nobody waits for ever: of the replicas whose round is the least, those that
-//! they wait for are not behind, and have emptied their mailboxes of all earlier rounds.
+//! **A step** sends, waits until every in-peer has sent the message of `overlap` rounds ago (0 for `sgp`), and adds all
+//! that is there. With overlap a message that finds its mailbox full is added to the last one in it, which push-sum
+//! permits: no sender waits for a receiver. Without, a round takes its own messages and no later ones, and a sender
+//! waits for a mailbox that still has an earlier one. Nobody waits for ever: of the replicas whose round is the least,
+//! those that they wait for are not behind, and have emptied their mailboxes of all earlier rounds.
 //!
-//! **The guard.** A replica that sends again and again without receiving has w → 0, and z loses all meaning. It sends only if
-//! wp > 10⁻³ and something was received since it last sent, as in the reference code, or w ≥ ½^(overlap + 1) still, the least that the
-//! rounds which may be on their way leave; otherwise it keeps all. (With the first condition alone two messages that are received at
-//! once make one that is sent, until a single message goes round.)
+//! **The guard.** A replica that sends again and again without receiving has w → 0, and z loses all meaning. It sends
+//! only if wp > 10⁻³ and something was received since it last sent, as in the reference code, or w ≥ ½^(overlap + 1)
+//! still, the least that the rounds which may be on their way leave; otherwise it keeps all. (With the first condition
+//! alone two messages that are received at once make one that is sent, until a single message goes round.)
 //!
 //! `biased` ignores weights, z = x, for comparison. A lost message takes its part of x and w with it: what is judged is
-//! Σx/Σw, and as Σw falls steps grow, which is what such a loss does to push-sum. A late one is late by whole
-//! rounds of its receiver.
+//! Σx/Σw, and as Σw falls steps grow, which is what such a loss does to push-sum. A late one is late by whole rounds of
+//! its receiver.
 //!
-//! Traffic of a step, 8d bytes each: reads z and s, writes a message a peer, z and s; then the same once more a message received,
-//! which is read instead of written. Messages lie with their receiver.
+//! Traffic of a step, 8d bytes each: reads z and s, writes a message a peer, z and s; then the same once more a message
+//! received, which is read instead of written. Messages lie with their receiver.
+
+mod mail;
 
 use super::gossip::{BLOCK, Block, Chance, Circle, Gossip, Replicas, blocks, populate};
 use crate::os::memory::{Pages, Residency};
 use crossbeam_utils::CachePadded;
+use mail::{Edge, Slot};
 use std::{collections::BTreeMap, sync::Mutex};
 
 /// w of a message at least.
@@ -55,12 +59,6 @@ pub(super) struct PushSum {
     out: Vec<Vec<Vec<usize>>>,
 }
 
-struct Edge {
-    from: usize,
-    to: usize,
-    mail: CachePadded<Mutex<Mail>>,
-}
-
 /// What a replica knows of itself.
 struct Node {
     weight: f64,
@@ -74,32 +72,6 @@ struct Node {
     chance: Chance,
 }
 
-/// Messages from one replica to another, in the receiver's memory.
-struct Mail {
-    slots: Vec<Slot>,
-    /// Rounds that the sender has passed, whether or not something was sent in them.
-    sent: u64,
-    /// The receiver's round.
-    clock: u64,
-    /// The slot that is being written.
-    filling: Option<usize>,
-}
-
-struct Slot {
-    x: Pages<f64>,
-    weight: f64,
-    /// The receiver's round from which it may be read.
-    due: u64,
-    state: State,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum State {
-    Empty,
-    Filling,
-    Ready,
-}
-
 impl PushSum {
     pub(super) fn new(circle: Circle, overlap: usize, biased: bool) -> Self {
         let (graph, delay) = (&circle.graph, circle.faults.message_delay);
@@ -108,10 +80,7 @@ impl PushSum {
             let (last, chance) = (circle.vector(replica), circle.chance(replica));
             CachePadded::new(Mutex::new(Node { weight: 1.0, round: 0, sent: false, heard: true, last, chance }))
         };
-        let slot = |to| Slot { x: circle.vector(to), weight: 0.0, due: 0, state: State::Empty };
-        let mail =
-            |to| Mail { slots: (0..slots(delay)).map(|_| slot(to)).collect(), sent: 0, clock: 0, filling: None };
-        let edge = |(from, to)| Edge { from, to, mail: CachePadded::new(Mutex::new(mail(to))) };
+        let edge = |(from, to)| Edge::new(from, to, slots(delay), || circle.vector(to));
         let edges: Vec<Edge> = graph.edges().into_iter().map(edge).collect();
         let place: BTreeMap<_, _> = edges.iter().enumerate().map(|(k, edge)| ((edge.from, edge.to), k)).collect();
         let towards = |from, round| graph.out_peers(from, round).iter().map(|&to| place[&(from, to)]).collect();
@@ -181,7 +150,7 @@ impl PushSum {
         let Some(awaited) = round.checked_sub(self.lag) else { return true };
         let at = awaited as usize % self.circle.graph.period();
         self.into[replica].iter().all(|&edge| {
-            let Edge { from, .. } = self.edges[edge];
+            let from = self.edges[edge].from;
             !self.out[from][at].contains(&edge) || self.edges[edge].lock().sent > awaited
         })
     }
@@ -192,7 +161,7 @@ impl PushSum {
             let mut mail = self.edges[edge].lock();
             mail.clock = node.round + 1;
             for slot in &mut mail.slots {
-                if slot.state == State::Ready && slot.due <= node.round {
+                if slot.is_due(node.round) {
                     self.take(x, replica, node, slot);
                 }
             }
@@ -215,7 +184,8 @@ impl PushSum {
             }
             x.add(replica, range.start, z);
         }
-        (slot.state, node.heard) = (State::Empty, true);
+        slot.empty();
+        node.heard = true;
     }
 }
 
@@ -230,57 +200,6 @@ pub(super) fn vectors(graph: &super::Graph, delay: u64, replica: usize) -> usize
 }
 
 const PANICKED: &str = "a worker panicked at an exchange";
-
-impl Edge {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Mail> {
-        self.mail.lock().expect(PANICKED)
-    }
-
-    /// Whether there is an empty slot.
-    fn has_room(&self) -> bool {
-        self.lock().slots.iter().any(|slot| slot.state == State::Empty)
-    }
-
-    /// Keeps a slot from its receiver while it is written: an empty one, or the last one that is full. It may be read `late`
-    /// rounds after its own, or after its receiver's present one.
-    fn claim(&self, late: u64, round: Option<u64>) {
-        let mut mail = self.lock();
-        let due = round.unwrap_or(mail.clock) + late;
-        let empty = mail.slots.iter().position(|slot| slot.state == State::Empty);
-        let newest = || (0..mail.slots.len()).max_by_key(|&slot| mail.slots[slot].due);
-        let at = empty.or_else(newest).expect("there are slots");
-        let slot = &mut mail.slots[at];
-        if slot.state == State::Empty {
-            (slot.weight, slot.due) = (0.0, due);
-        }
-        slot.state = State::Filling;
-        mail.filling = Some(at);
-    }
-
-    /// Adds `part` to the claimed slot, if there is one.
-    fn fill(&self, start: usize, part: &[f64]) {
-        let mut mail = self.lock();
-        if let Some(at) = mail.filling {
-            let slot = &mut mail.slots[at];
-            let x = &mut slot.x[start..start + part.len()];
-            // A weight of 0 is that of a slot that was empty, whose content is an old message.
-            if slot.weight == 0.0 {
-                x.copy_from_slice(part);
-            } else {
-                x.iter_mut().zip(part).for_each(|(x, part)| *x += part);
-            }
-        }
-    }
-
-    /// Lets the receiver have it.
-    fn post(&self, weight: f64) {
-        let mut mail = self.lock();
-        if let Some(at) = mail.filling.take() {
-            mail.slots[at].weight += weight;
-            mail.slots[at].state = State::Ready;
-        }
-    }
-}
 
 impl Gossip for PushSum {
     fn begin(&self, x: &dyn Replicas, replica: usize) {
@@ -325,7 +244,7 @@ impl Gossip for PushSum {
             return weight;
         }
         for edge in &self.edges {
-            for slot in edge.lock().slots.iter().filter(|slot| slot.state == State::Ready) {
+            for slot in edge.lock().slots.iter().filter(|slot| slot.is_full()) {
                 out.iter_mut().zip(&slot.x[start..]).for_each(|(out, x)| *out += x);
                 weight += slot.weight;
             }
@@ -488,5 +407,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_lost_message_takes_its_part_of_sums_and_weights_with_it() {
+        let (points, mean) = targets(4);
+        let faults = MessageFaults { message_loss: 0.2, message_delay: 0 };
+        let gossip = PushSum::new(circle(Graph::new(GraphKind::Exponential, 4, &[]), D, faults, 3), 1, false);
+        let x = Plain::new(&points);
+        begin(&gossip, &x);
+        let mut random = seeded(5);
+        let mut before = 4.0;
+        for _ in 0..40 {
+            gossip.step(&x, draw(&mut random, 4));
+            let (sum, weight) = total(&gossip, &x);
+            assert!(weight <= before + 1e-12 && weight > 0.0 && sum.iter().all(|sum| sum.is_finite()));
+            before = weight;
+        }
+        assert!(before < 3.0, "{before}");
+        // What is left is still a mean of all points, with other weights.
+        let (sum, weight) = total(&gossip, &x);
+        let average: Vec<f64> = sum.iter().map(|sum| sum / weight).collect();
+        assert!(far(&average, &mean) < 1.0, "{average:?}");
     }
 }

@@ -1,20 +1,20 @@
-//! HogWild++ (Zhang, Hsieh, Akella, ICDM 2016): replicas on a directed ring and one token. Replica i, when it finds the token at
-//! the end of a window, passes its change Δ = w_i − w̃_i since the token's last visit on to the next replica, draws what
-//! that has, and passes the token: by coordinates
+//! HogWild++ (Zhang, Hsieh, Akella, ICDM 2016): replicas on a directed ring and one token. Replica i, when it finds the
+//! token at the end of a window, passes its change Δ = w_i − w̃_i since the token's last visit on to the next replica,
+//! draws what that has, and passes the token: by coordinates
 //!
 //! > next ← next + βΔ;  w_i ← λ next + (1 − λ)w_i + (β + λ − 1)Δ;  w̃_i ← w_i,
 //!
-//! with next as it was before. For C replicas β solves β^C + β = 1, and λ = 1 − β^(C−1): after a round of the token a change has
-//! come to every replica with the same weight. Where |Δ| ≤ `tolerance` next is left alone, w_i ← λ next + (1 − λ)w_i + λΔ, and
-//! w̃_i ← w_i − Δ: small changes wait until they are large, and nobody's line is written for them.
+//! with next as it was before. For C replicas β solves β^C + β = 1, and λ = 1 − β^(C−1): after a round of the token a
+//! change has come to every replica with the same weight. Where |Δ| ≤ `tolerance` next is left alone, w_i ← λ next + (1
+//! − λ)w_i + λΔ, and w̃_i ← w_i − Δ: small changes wait until they are large, and nobody's line is written for them.
 //!
-//! The token is looked for at the ends of windows: `every` is the paper's τ₀. Where next is its worker's alone (a replica a
-//! core), that worker waits between two windows while it is written. Companions are averaged with next's instead: the rule
-//! above does not keep sums, and theirs must be kept. The published code multiplies Δ by the step length once more; this is the paper's
-//! formula, without.
+//! The token is looked for at the ends of windows: `every` is the paper's τ₀. Where next is its worker's alone (a
+//! replica a core), that worker waits between two windows while it is written. Companions are averaged with next's
+//! instead: the rule above does not keep sums, and theirs must be kept. The published code multiplies Δ by the step
+//! length once more; this is the paper's formula, without.
 //!
-//! What is judged is the plain average of the replicas. Traffic of a visit, 8d bytes each: reads w_i, w̃_i and next, writes all
-//! three; next is remote.
+//! What is judged is the plain average of the replicas. Traffic of a visit, 8d bytes each: reads w_i, w̃_i and next,
+//! writes all three; next is remote.
 
 use super::{
     Graph,

@@ -1,9 +1,9 @@
 //! The average of all replicas, by nodes: what `allreduce` does where a node has several.
 //!
-//! Four phases, between which all workers meet: each node's workers sum its replicas, a part of the coordinates each; all workers
-//! average the nodes' sums, a range each; each node's workers copy the result to where their sum was; and each replica
-//! takes it from there. Traffic of K replicas of d on M nodes with W workers, a worker: 8Kd/W read on its node; 8Md/W read, most of it
-//! from other nodes; 8Md/W more of that, and 8Kd/W on its node again.
+//! Four phases, between which all workers meet: each node's workers sum its replicas, a part of the coordinates each;
+//! all workers average the nodes' sums, a range each; each node's workers copy the result to where their sum was; and
+//! each replica takes it from there. Traffic of K replicas of d on M nodes with W workers, a worker: 8Kd/W read on its
+//! node; 8Md/W read, most of it from other nodes; 8Md/W more of that, and 8Kd/W on its node again.
 
 use super::{Crew, PANICKED, Run, exchanging::distance2, share};
 use crate::{data::matrix::Matrix, os::memory::Pages, placement::Plan, sync::Slot};
@@ -53,8 +53,8 @@ impl Groups {
 }
 
 impl Group {
-    /// Calls `each` with every worker of the group and the part of `range` that is in its sum: where it begins in `range`, and
-    /// in the sum.
+    /// Calls `each` with every worker of the group and the part of `range` that is in its sum: where it begins in
+    /// `range`, and in the sum.
     fn parts(&self, width: usize, range: std::ops::Range<usize>, mut each: impl FnMut(usize, usize, usize, usize)) {
         for (rank, &worker) in self.workers.iter().enumerate() {
             let part = share(width, rank, self.workers.len());

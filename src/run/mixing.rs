@@ -1,10 +1,10 @@
-//! Replicas that gossip: the steps between their windows, and the average of all that is judged and saved instead of any of
-//! them.
+//! Replicas that gossip: the steps between their windows, and the average of all that is judged and saved instead of
+//! any of them.
 //!
-//! At the end of an epoch with an evaluation each worker lays its part of its replica aside, on its own node, and the replicas
-//! become the average of all, what is on its way included; afterwards, unless the run ends, each gets its own back. So
-//! judging changes nothing, whatever it is judged by; model and checkpoint are the average, and a run that goes on from a checkpoint starts
-//! every replica there, with weight 1 and nothing on its way.
+//! At the end of an epoch with an evaluation each worker lays its part of its replica aside, on its own node, and the
+//! replicas become the average of all, what is on its way included; afterwards, unless the run ends, each gets its own
+//! back. So judging changes nothing, whatever it is judged by; model and checkpoint are the average, and a run that
+//! goes on from a checkpoint starts every replica there, with weight 1 and nothing on its way.
 
 use super::{Crew, PANICKED, Run, Verdict, engine::Engine, exchanging::distance2, share};
 use crate::{
@@ -98,8 +98,8 @@ impl<D: Matrix> Run<'_, D> {
         crew.phase(begin, || ());
     }
 
-    /// Whether a step of the gossip falls to `worker` after its window `index` of `epoch`: its replica's workers take turns,
-    /// so that a replica takes one step for one window of each.
+    /// Whether a step of the gossip falls to `worker` after its window `index` of `epoch`: its replica's workers take
+    /// turns, so that a replica takes one step for one window of each.
     pub(super) fn steps_after(&self, worker: usize, epoch: u64, index: usize) -> bool {
         let (rank, of) = self.task.plan.rank_in_replica(worker);
         let turn = (epoch as usize).wrapping_mul(self.windows_most).wrapping_add(index);
@@ -112,7 +112,8 @@ impl<D: Matrix> Run<'_, D> {
         mixing.gossip.step(&self.held(), self.replica_of(worker))
     }
 
-    /// The step that falls to `worker` after its window, if one does, waited for until it may be made or the run must end.
+    /// The step that falls to `worker` after its window, if one does, waited for until it may be made or the run must
+    /// end.
     pub(super) fn step_after(&self, gate: &Gate, worker: usize, epoch: u64, index: usize) {
         if !self.steps_after(worker, epoch, index) {
             return;

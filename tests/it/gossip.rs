@@ -10,7 +10,7 @@ use farrow::{
     },
     loss::Loss,
     solve::{Outcome, Start, solve},
-    trace::Silent,
+    trace::{Silent, StopReason},
 };
 
 const EVERY: Every = Every::Updates(16);
@@ -36,6 +36,7 @@ fn hogwild(exchange: ExchangeKind, runner: Runner, epochs: u64) -> Setup {
     let mut setup = setup(MethodKind::Hogwild, Loss::Logistic);
     (setup.exchange, setup.runner, setup.problem.normalize) = (Some(exchange), runner, Normalize::Columns);
     (setup.stop.target, setup.stop.max_epochs, setup.stop.evaluate_every) = (None, epochs, Some(10));
+    setup.problem.l2 = L2::Value(0.01);
     setup.step = Some(StepKind::Diminishing { initial: None, half: 8.0 });
     setup
 }
@@ -48,7 +49,7 @@ fn run(setup: &mut Setup, workers: usize, granularity: Granularity) -> Outcome {
 
 fn best() -> f64 {
     let mut setup = setup(DUAL, Loss::Logistic);
-    setup.problem.normalize = Normalize::Columns;
+    (setup.problem.normalize, setup.problem.l2) = (Normalize::Columns, L2::Value(0.01));
     let plan = planned(&mut setup, 1, Granularity::Core);
     solve(data(300, 40, true), &setup, &plan, Start::default(), &mut Silent).expect("solved").objective
 }
@@ -108,7 +109,7 @@ fn judging_replicas_that_gossip_changes_none_of_them() {
             run(&mut setup, 3, Granularity::Core)
         };
         let (often, once) = (weights(1), weights(6));
-        assert_eq!((often.samples.len(), once.samples.len()), (6, 1), "{exchange:?}");
+        assert!(often.samples.len() > once.samples.len(), "{exchange:?}");
         assert_eq!(often.model.weights, once.model.weights, "{exchange:?}");
         assert!(once.samples[0].consensus.unwrap() > 0.0, "{exchange:?}: replicas that do not meet differ");
     }
@@ -140,29 +141,30 @@ fn weights_that_are_ignored_bias_a_run_whose_messages_are_late() {
     let off = |biased| {
         let graph = GraphKind::Exponential;
         let exchange = ExchangeKind::Osgp { every: EVERY, graph, overlap: 2, biased };
-        let mut setup = hogwild(exchange, Runner::Interleaved, 40);
+        let mut setup = hogwild(exchange, Runner::Interleaved, 80);
         setup.injection.messages.message_delay = 2;
         run(&mut setup, 4, Granularity::Core)
     };
     let (unbiased, biased) = (off(false), off(true));
-    assert!(unbiased.objective / best - 1.0 < 0.01, "{}", unbiased.objective / best - 1.0);
+    let off = [&unbiased, &biased].map(|outcome| outcome.objective / best - 1.0);
+    assert!(off[0] < 0.01 && off[1] > 4.0 * off[0], "{off:?}");
     let consensus = |outcome: &Outcome| outcome.samples.last().unwrap().consensus.unwrap();
     assert!(consensus(&biased) > 3.0 * consensus(&unbiased), "{} {}", consensus(&biased), consensus(&unbiased));
 }
 
 #[test]
-fn lost_messages_leave_pairs_apart_and_take_the_mass_of_push_sum() {
+fn pairs_live_with_losses_and_without_any_exchange_stay_apart() {
     let (every, best) = (EVERY, best());
     for runner in [Runner::Interleaved, Runner::Threads] {
         let pairs = |message_loss| {
             let exchange = ExchangeKind::Adpsgd { every, graph: GraphKind::Bipartite };
-            let mut setup = hogwild(exchange, runner, 40);
+            let mut setup = hogwild(exchange, runner, 80);
             setup.injection.messages = MessageFaults { message_loss, message_delay: 0 };
             run(&mut setup, 4, Granularity::Core)
         };
         let consensus = |outcome: Outcome| outcome.samples.last().unwrap().consensus.unwrap();
         let half = pairs(0.5);
-        assert!(half.objective / best - 1.0 < 0.01, "{runner:?}: pairs live with losses");
+        assert!(half.objective / best - 1.0 < 0.015, "{runner:?}: {}", half.objective / best - 1.0);
         let (half, none) = (consensus(half), consensus(pairs(1.0)));
         assert!(none > 3.0 * half, "{runner:?}: {none} without any exchange, {half} with half of them");
     }
@@ -224,4 +226,48 @@ fn time_at_exchanges_without_a_meeting_is_counted() {
     };
     assert!(seconds(ExchangeKind::Sgp { every: EVERY, graph: GraphKind::Exponential }) > 0.0);
     assert_eq!(seconds(ExchangeKind::Average { every: EVERY }), 0.0);
+}
+
+/// `farrow plan` for four nodes, two of them near each other.
+fn plan_shown(more: &str) -> String {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_farrow"));
+    command.args(["plan", "--topology", "pack:4 [numa] l3:1 core:2 pu:1", "--set", "parameters.replicas=node"]);
+    let done = command.args(more.split_whitespace()).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+#[test]
+fn a_plan_shows_the_graph_of_its_replicas_with_its_period_and_gap() {
+    let text = plan_shown("--set exchange.kind=osgp");
+    assert!(
+        text.contains(
+            "exchange osgp on the exponential graph of 4 replicas: period 2 rounds, spectral gap of a period 1.0000"
+        ),
+        "{text}"
+    );
+    let ring = plan_shown("--set exchange.kind=sgp --set exchange.graph=ring");
+    assert!(ring.contains("ring graph of 4 replicas: period 1 round, spectral gap of a period 0.6667"), "{ring}");
+    let shown = |more: &str| serde_json::from_str::<serde_json::Value>(&plan_shown(more)).unwrap();
+    let json = shown("--json --set exchange.kind=adpsgd --set exchange.graph=hardware");
+    assert_eq!((json["graph"]["kind"].as_str(), json["graph"]["replicas"].as_u64()), (Some("hardware"), Some(4)));
+    assert!(
+        json["graph"]["gap"].as_f64().unwrap() > 0.5 && json["graph"]["period"].as_u64().unwrap() >= 3,
+        "{json}"
+    );
+    assert!(shown("--json --set exchange.kind=average")["graph"].is_null());
+    assert!(!plan_shown("--set exchange.kind=average").contains("graph"));
+}
+
+#[test]
+fn a_run_that_must_end_within_an_epoch_ends_although_replicas_wait_for_one_another() {
+    for exchange in kinds() {
+        for runner in [Runner::Interleaved, Runner::Threads] {
+            let mut setup = hogwild(exchange, runner, 10_000_000);
+            setup.stop.max_seconds = Some(0.03);
+            let outcome = run(&mut setup, 5, Granularity::Core);
+            assert_eq!(outcome.stop, StopReason::MaxSeconds, "{exchange:?} {runner:?}");
+            assert!(outcome.objective.is_finite());
+        }
+    }
 }

@@ -1,7 +1,7 @@
-//! Odd replicas, which begin, with even ones, which answer: in round r the odd i with (i + o) mod n, o = 1, then 1 + 2^r
-//! for r = 1 … while that is below n, then −1, without which 0 would have no peer where n is odd. For odd n a step over the end
-//! leads from an odd replica to an odd one; the next one is taken instead, so an even replica may have two peers in a round,
-//! or none.
+//! Odd replicas, which begin, with even ones, which answer: in round r the odd i with (i + o) mod n, o = 1, then 1 +
+//! 2^r for r = 1 … while that is below n, then −1, without which 0 would have no peer where n is odd. For odd n a step
+//! over the end leads from an odd replica to an odd one; the next one is taken instead, so an even replica may have two
+//! peers in a round, or none.
 
 use super::Round;
 
@@ -18,7 +18,7 @@ fn round(n: usize, offset: usize) -> Round {
     let mut round = vec![Vec::new(); n];
     for active in (1..n).step_by(2) {
         let peer = (active + offset) % n;
-        let passive = if peer % 2 == 0 { peer } else { peer + 1 };
+        let passive = if peer.is_multiple_of(2) { peer } else { peer + 1 };
         round[active].push(passive);
         round[passive].push(active);
     }

@@ -1,7 +1,7 @@
 //! |λ₂| of a column-stochastic matrix W, by squaring.
 //!
-//! The vectors of sum 0 are mapped to such vectors, and on them the largest eigenvalue is λ₂. So with B = W(I − 11ᵀ/n) it is
-//! lim ‖B^k‖^(1/k), which holds for pairs of complex eigenvalues too; k = 2³⁰ leaves an error of about 10⁻⁸.
+//! The vectors of sum 0 are mapped to such vectors, and on them the largest eigenvalue is λ₂. So with B = W(I − 11ᵀ/n)
+//! it is lim ‖B^k‖^(1/k), which holds for pairs of complex eigenvalues too; k = 2³⁰ leaves an error of about 10⁻⁸.
 
 use super::Graph;
 

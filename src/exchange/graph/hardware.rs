@@ -1,10 +1,11 @@
 //! Near replicas meet more often than far ones, by the machine's own distances between their nodes.
 //!
-//! The pairs of replicas fall into levels, one for each distance that occurs, nearest first. Each level's pairs are cut into
-//! matchings: sets in which no replica occurs twice. A round is one matching, whose pairs exchange halves, so all weights
-//! stay 1. Every second round is of the first level, every fourth of the second, and so on, the last level taking what is
-//! left; a level goes through its matchings in turn. So all pairs meet, and where there are several distances far pairs do
-//! so half as often, or less, as nearer ones. With one distance, or none stated, it is a tournament of all.
+//! The pairs of replicas fall into levels, one for each distance that occurs, nearest first. Each level's pairs are cut
+//! into matchings: sets in which no replica occurs twice. A round is one matching, whose pairs exchange halves, so all
+//! weights stay 1. Every second round is of the first level, every fourth of the second, and so on, the last level
+//! taking what is left; a level goes through its matchings in turn. So all pairs meet, and where there are several
+//! distances far pairs do so half as often, or less, as nearer ones. With one distance, or none stated, it is a
+//! tournament of all.
 
 use super::Round;
 use std::collections::BTreeMap;
