@@ -59,11 +59,18 @@ pub(super) fn delay(injection: &Injection, draws: &Draws, k: u64, place: f64) ->
     (drawn as f64 * factor).round() as u64
 }
 
+/// How many times as long an update of `worker` takes.
+pub(super) fn slowness(straggler: Straggler, worker: usize) -> f64 {
+    match straggler {
+        Straggler::Slow { worker: slow, factor } if slow == worker => factor,
+        _ => 1.0,
+    }
+}
+
 /// How long `worker` pauses after its update number `updates`, counted from 1 over the whole run: in times that one of its
 /// updates takes.
-pub(super) fn pause(straggler: Straggler, worker: usize, updates: u64) -> f64 {
+pub(super) fn stall(straggler: Straggler, worker: usize, updates: u64) -> f64 {
     match straggler {
-        Straggler::Slow { worker: slow, factor } if slow == worker => factor - 1.0,
         Straggler::Stall { worker: stalls, every, updates: pause }
             if stalls == worker && updates.is_multiple_of(every) =>
         {
@@ -133,8 +140,8 @@ mod tests {
     #[test]
     fn stragglers_pause_when_they_should() {
         let slow = Straggler::Slow { worker: 1, factor: 4.0 };
-        assert_eq!([pause(slow, 0, 1), pause(slow, 1, 1)], [0.0, 3.0]);
-        let stall = Straggler::Stall { worker: 0, every: 3, updates: 50 };
-        assert_eq!([1, 2, 3, 4, 6].map(|updates| pause(stall, 0, updates)), [0.0, 0.0, 50.0, 0.0, 50.0]);
+        assert_eq!([slowness(slow, 0), slowness(slow, 1)], [1.0, 4.0]);
+        let stalls = Straggler::Stall { worker: 0, every: 3, updates: 50 };
+        assert_eq!([1, 2, 3, 4, 6].map(|updates| super::stall(stalls, 0, updates)), [0.0, 0.0, 50.0, 0.0, 50.0]);
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! At each turn one worker with work left is drawn, all alike, and does what comes next of its window: the read of a line, or
 //! its write. So between a worker's read and its write there are as many of the others' as chance puts there: the
-//! delays of a run are known, and the same for the same plan, seed and data, to the bit. A straggler lets turns go by when it
-//! is drawn.
+//! delays of a run are known, and the same for the same plan, seed and data, to the bit. A slow worker lets a turn go by by
+//! chance, so that its updates take a random time, as many times as long as those of the others; one that stalls lets
+//! turns go by for as long as it was told.
 //!
 //! Where replicas gossip, each worker goes through the windows of an epoch at the pace that chance gives it, and the step
 //! of the exchange after a window is a turn of its own; one that must wait is drawn again later.
@@ -11,6 +12,7 @@
 use super::{
     Crew, Ended, PANICKED, Run, Task,
     engine::{Engine, SEATED, Seat, Team},
+    injection::slowness,
     turns::{Sight, Turn},
 };
 use crate::{
@@ -70,6 +72,10 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             }
             let drawn = random.random_range(0..active.len());
             let one = &mut active[drawn];
+            let slow = slowness(run.task.injection.straggler, one.worker);
+            if slow > 1.0 && !halted && random.random::<f64>() * slow >= 1.0 {
+                continue;
+            }
             if one.owed >= 1.0 && !halted {
                 one.owed -= 1.0;
                 continue;

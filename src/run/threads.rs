@@ -3,6 +3,7 @@
 use super::{
     Crew, Ended, PANICKED, Run, Task,
     engine::{Engine, SEATED, Seat, Team, settle},
+    injection::slowness,
     turns::{Sight, Turn},
 };
 use crate::{
@@ -129,18 +130,25 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         on_vectors(
             #[inline(always)]
             |_| {
+                let slow = slowness(stage.straggler, worker) - 1.0;
                 let (mut turns, mut updates, mut clock) = (0u32, 0u32, Stopwatch::start());
                 while cursor.next.is_some() {
                     if turns.is_multiple_of(POLLED) && run.poll() {
                         cursor.halt();
                     }
                     turns = turns.wrapping_add(1);
-                    if let Turn::Update { pause } = Self::turn(run, &method, &stage, &sight, hands, cursor) {
-                        updates += 1;
-                        if pause > 0.0 {
-                            wait(run, pause * clock.seconds() / f64::from(updates));
-                            (updates, clock) = (0, Stopwatch::start());
+                    let pause = match Self::turn(run, &method, &stage, &sight, hands, cursor) {
+                        Turn::Part => continue,
+                        Turn::Read => slow,
+                        Turn::Update { pause } => {
+                            updates += 1;
+                            // Under stripes nobody comes between the halves.
+                            if R::HOLDS { pause + slow } else { pause }
                         }
+                    };
+                    if pause > 0.0 {
+                        wait(run, pause * clock.seconds() / f64::from(updates.max(1)));
+                        (updates, clock) = (0, Stopwatch::start());
                     }
                 }
             },

@@ -9,7 +9,7 @@ use super::{
     Run,
     cursor::{Cursor, Half, Stage},
     engine::{Hands, Team, Vectors, settle},
-    injection::{Draws, pause},
+    injection::{Draws, stall},
 };
 use crate::{
     data::matrix::Matrix,
@@ -50,6 +50,8 @@ const AHEAD: usize = 4;
 pub(super) enum Turn {
     /// A part of an update.
     Part,
+    /// The last of its reads: a slow worker takes its time here, while what it read grows old.
+    Read,
     /// The last part of an update; the worker is to pause for so many times as an update takes.
     Update { pause: f64 },
 }
@@ -116,9 +118,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             }
             Half::Read(place) => {
                 let shared = stage.consistent.then(|| gauge.share(&mut hands.locks_waited));
-                Self::read(run, method, stage, &sight.x, hands, cursor, place);
+                let all = Self::read(run, method, stage, &sight.x, hands, cursor, place);
                 drop(shared);
-                None
+                return if all { Turn::Read } else { Turn::Part };
             }
             Half::Write(place) => {
                 let held = stage.consistent.then(|| gauge.hold(&mut hands.locks_waited));
@@ -131,11 +133,12 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         written.map_or(Turn::Part, |pace| {
             Self::sweep(run, method, stage, &sight.x, hands, &pace, false);
             cursor.done(stage);
-            Turn::Update { pause: pause(stage.straggler, stage.worker, hands.whole_updates) }
+            Turn::Update { pause: stall(stage.straggler, stage.worker, hands.whole_updates) }
         })
     }
 
-    /// Lines of an update's half from the one that is next on: one, or all that are left where halves are whole.
+    /// Lines of an update's half from the one that is next on: one, or all that are left where halves are whole. Whether all
+    /// are read now.
     #[inline(always)]
     fn read<V: View>(
         run: &Run<'_, D>,
@@ -145,7 +148,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         hands: &mut Hands<M::Local>,
         cursor: &mut Cursor<M::Pending>,
         place: usize,
-    ) {
+    ) -> bool {
         let mut line = cursor.line;
         let (update, slots) = cursor.update(place);
         if line == 0 && stage.measures {
@@ -170,6 +173,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         if line == lines {
             cursor.done(stage);
         }
+        line == lines
     }
 
     /// As [`Team::read`]; the pace of an update that is written to its last line.

@@ -131,7 +131,7 @@ fn with_a_slow_worker(step: StepKind) -> (usize, u64) {
     setup.problem.normalize = Normalize::None;
     setup.step = Some(step);
     setup.injection.straggler = Straggler::Slow { worker: 3, factor: 10.0 };
-    setup.stop.evaluate_every = Some(50);
+    (setup.problem.l2, setup.stop.evaluate_every) = (L2::Value(0.003), Some(10));
     let (rows, _) = sparse(300, 40, true);
     let mut audit = Audit { rows, samples: 0, steps: Vec::new() };
     let plan = planned(&mut setup, 8, Granularity::Machine);
@@ -149,10 +149,11 @@ fn steps_that_adapt_beat_the_one_that_fears_the_longest_delay_when_a_worker_is_s
     assert!(longest > 40, "{longest}");
     let (adaptive2, _) = with_a_slow_worker(StepKind::Adaptive2 { initial: None });
     let (fixed, _) = with_a_slow_worker(StepKind::FixedDelay { initial: None, delay: longest });
-    // 7153, 12 777 and 28 297 of a simulation of this kind: 1.79 and 2.21 times the one before.
-    assert!(adaptive1 < adaptive2 && adaptive2 < fixed, "{adaptive1} {adaptive2} {fixed}");
-    let (of_two, of_fixed) = (adaptive2 as f64 / adaptive1 as f64, fixed as f64 / adaptive2 as f64);
-    println!("{adaptive1} {adaptive2} {fixed} {longest}: {of_two} {of_fixed}");
+    // A simulation on quadratics took 7153, 12 777 and 28 297 updates, of which each is so many times the one before.
+    let factors = [adaptive2 as f64 / adaptive1 as f64, fixed as f64 / adaptive2 as f64];
+    for (factor, simulated) in factors.into_iter().zip([12_777.0 / 7153.0, 28_297.0 / 12_777.0]) {
+        assert!((factor / simulated - 1.0).abs() < 0.3, "{adaptive1} {adaptive2} {fixed}: {factor} for {simulated}");
+    }
 }
 
 #[test]
