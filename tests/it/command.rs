@@ -343,14 +343,16 @@ fn a_method_without_a_step_is_not_told_to_shorten_it() {
 fn what_each_worker_waited_for_is_in_the_trace_and_said_with_v() {
     let bench = Bench::new(300);
     let solve = SOLVE.replace("--workers 1", "--workers 2");
-    let done = bench.run(&format!("{solve} -v --trace t")).code(0).says("s at the gate").says("stripes waited for");
+    let done =
+        bench.run(&format!("{solve} -v --trace t")).code(0).says("s at exchanges").says("stripes waited for");
     let footer = trace::read(&bench.path("t")).unwrap().footer.unwrap();
     let waits = footer["waits"].as_array().unwrap();
     assert_eq!(waits.len(), 2);
     for (number, worker) in waits.iter().enumerate() {
         let (gate, stripes) = (worker["gate_seconds"].as_f64().unwrap(), worker["stripes"].as_u64().unwrap());
         assert!(gate >= 0.0, "{footer}");
-        let line = format!("{number:>6}  {gate:>17.6}  {stripes}");
+        let exchanges = worker["exchange_seconds"].as_f64().unwrap();
+        let line = format!("{number:>6}  {gate:>17.6}  {exchanges:>15.6}  {stripes}");
         assert!(done.err.lines().any(|said| said == line), "{line:?} is not in {done:?}");
     }
     assert!(waits.iter().any(|worker| worker["gate_seconds"].as_f64().unwrap() > 0.0), "{footer}");
