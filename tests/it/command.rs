@@ -365,7 +365,8 @@ fn a_log_of_steps_has_a_line_an_update_and_delays_are_told_where_they_were_measu
 fn what_each_worker_waited_for_is_in_the_trace_and_said_with_v() {
     let bench = Bench::new(300);
     let solve = SOLVE.replace("--workers 1", "--workers 2");
-    let done = bench.run(&format!("{solve} -v --trace t")).code(0).says("s at the gate").says("stripes waited for");
+    let done =
+        bench.run(&format!("{solve} -v --trace t")).code(0).says("s at exchanges").says("stripes waited for");
     let footer = trace::read(&bench.path("t")).unwrap().footer.unwrap();
     let waits = footer["waits"].as_array().unwrap();
     assert_eq!(waits.len(), 2);
@@ -373,7 +374,7 @@ fn what_each_worker_waited_for_is_in_the_trace_and_said_with_v() {
         let (gate, stripes) = (worker["gate_seconds"].as_f64().unwrap(), worker["stripes"].as_u64().unwrap());
         let (at_exchanges, locks) =
             (worker["exchange_seconds"].as_f64().unwrap(), worker["locks"].as_u64().unwrap());
-        assert!(gate >= 0.0 && at_exchanges == 0.0, "{footer}");
+        assert!(gate >= 0.0 && at_exchanges >= 0.0, "{footer}");
         let line = format!("{number:>6}  {gate:>17.6}  {at_exchanges:>15.6}  {stripes:<18}  {locks}");
         assert!(done.err.lines().any(|said| said == line), "{line:?} is not in {done:?}");
     }

@@ -9,7 +9,9 @@ use farrow::{
         MethodKind, Normalize, Runner, Setup, StepKind,
     },
     loss::Loss,
+    placement::plan,
     solve::{Outcome, Start, solve},
+    topology::Topology,
     trace::{Silent, StopReason},
 };
 
@@ -270,4 +272,17 @@ fn a_run_that_must_end_within_an_epoch_ends_although_replicas_wait_for_one_anoth
             assert!(outcome.objective.is_finite());
         }
     }
+}
+
+#[test]
+fn the_hardware_graph_goes_by_the_distances_that_the_machine_states() {
+    let machine = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/machines/cxl-hmat.xml");
+    let topology = Topology::from_xml(&machine).unwrap();
+    let distance = |graph| {
+        let mut setup = hogwild(ExchangeKind::Sgp { every: EVERY, graph }, Runner::Threads, 1);
+        setup.parameters.replicas = Some(Granularity::Node);
+        plan(&topology, &setup).unwrap().distance
+    };
+    assert_eq!(distance(GraphKind::Hardware), [[10, 21], [21, 10]]);
+    assert!(distance(GraphKind::Ring).is_empty());
 }

@@ -152,7 +152,10 @@ fn steps_that_adapt_beat_the_one_that_fears_the_longest_delay_when_a_worker_is_s
     // A simulation on quadratics took 7153, 12 777 and 28 297 updates, of which each is so many times the one before.
     let factors = [adaptive2 as f64 / adaptive1 as f64, fixed as f64 / adaptive2 as f64];
     for (factor, simulated) in factors.into_iter().zip([12_777.0 / 7153.0, 28_297.0 / 12_777.0]) {
-        assert!((factor / simulated - 1.0).abs() < 0.3, "{adaptive1} {adaptive2} {fixed}: {factor} for {simulated}");
+        assert!(
+            (factor / simulated - 1.0).abs() < 0.3,
+            "{adaptive1} {adaptive2} {fixed}: {factor} for {simulated}"
+        );
     }
 }
 
