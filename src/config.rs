@@ -25,11 +25,12 @@ mod settings;
 mod workers;
 mod write;
 
+pub use crate::method::Kind as MethodKind;
 pub use exchange::{Every, ExchangeKind, GraphKind, MessageFaults};
 pub use injection::{DelayKind, Injection, Straggler};
 pub use location::{Kind, Location, Selection, Step};
 pub use memory::{DataMemory, DataPlacement, HugePages, Layout, ParameterMemory};
-pub use method::{MethodKind, OrderKind, Runner, StepKind, Stop};
+pub use method::{OrderKind, Runner, StepKind, Stop};
 pub use parameters::{CellKind, Granularity, MergeKind, Parameters};
 pub use problem::{ClassWeight, Constraint, L2, Normalize, Problem};
 pub use settings::Settings;

@@ -33,7 +33,7 @@
 //! |---|---|---|
 //! | [`objective::Linear`] with [`loss::Loss`] | what is the gradient of a term, given reads? | a file in `loss/`, two lines in `loss.rs` |
 //! | [`store::Replica`], [`store::View`], [`sync::Merge`] | where do parameters live, and how do two writes meet? | a file in `store/`, a line in `solve.rs` |
-//! | [`method::Method`] | what does one update read, and what does it then write? | a file in `method/`, a line in `solve.rs` |
+//! | [`method::Method`] | what does one update read, and what does it then write? | a file in `method/`, two lines in `method.rs` |
 //! | [`method::batch::Batch`] | which pass over all rows comes next, given what the last one found? | likewise |
 //! | [`exchange::Exchange`] | how are replicas drawn together? | a file in `exchange/`, two lines in `exchange.rs` |
 //! | [`exchange::Graph`] | who sends to whom? | a file in `exchange/graph/`, two lines in `exchange/graph.rs` |
@@ -53,7 +53,8 @@
 //! # Invariants
 //!
 //! `tests/it/tidy.rs` checks those that a test can.
-//! 1. Nothing on the left of the flow imports from its right.
+//! 1. Nothing on the left of the flow imports from its right, but that [`config`] reads what methods say of themselves
+//!    ([`method::facts`]).
 //! 2. No module reads the environment, the clock or `/sys` except `main`/`cli`, [`os`] and [`topology`]. (`solve` and
 //!    `run` hold stopwatches of [`os::clock`].)
 //! 3. What is compiled for each method and store is the update and its seat, [`run::engine`]; the rest of a run is compiled

@@ -1,4 +1,5 @@
-//! What one update reads, and what it then writes. A method is one file below and two lines here.
+//! What one update reads, and what it then writes. A method is one file below and two lines here: its module, and its place in
+//! the list of [`Kind`]s.
 
 use crate::{
     data::matrix::Row,
@@ -12,6 +13,7 @@ pub mod batch;
 pub mod bcd;
 mod corrected;
 pub mod dual;
+pub mod facts;
 pub mod hogwild;
 pub mod minibatch;
 pub mod newton;
@@ -19,7 +21,51 @@ pub mod piag;
 pub mod proxasaga;
 pub mod svrg;
 
+pub use facts::{About, Facts, First, Form, Intercept};
 pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton, piag::Piag, proxasaga::ProxAsaga, svrg::Svrg};
+
+facts::methods! {
+    "hogwild" Hogwild => hogwild,
+    "minibatch" Minibatch {
+        /// Rows an update.
+        rows: usize = 64
+    } => minibatch,
+    "dual" Dual {
+        /// Penalise the intercept as one more column of ones (the dual has no free constant).
+        penalize_intercept: bool = false
+    } => dual,
+    "bcd" Bcd => bcd,
+    "newton" Newton => newton,
+    "proxasaga" ProxAsaga => proxasaga,
+    "svrg" Svrg {
+        /// Epochs from one snapshot to the next (Mania et al. 2017, §6: 2).
+        epochs: u64 = 2
+    } => svrg,
+    "piag" Piag => piag,
+}
+
+impl Kind {
+    /// Whether a step's length is to be chosen for it.
+    pub fn takes_step(&self) -> bool {
+        self.facts().is_some_and(|facts| facts.step.is_ok())
+    }
+
+    /// Whether it keeps a memo for each row, and their average beside the parameters.
+    pub fn has_companion(&self) -> bool {
+        self.facts().is_some_and(|facts| facts.companion)
+    }
+
+    /// Lines of an update, where they are set; else 1.
+    pub fn rows(&self) -> usize {
+        let set = self.keys().into_iter().find(|(key, _)| *key == "rows");
+        set.map_or(1, |(_, value)| if let facts::Value::Count(rows) = value { rows as usize } else { 1 })
+    }
+
+    /// What its store and state mean; those of `auto` are x.
+    pub fn form(&self) -> Form {
+        self.facts().map_or(Form::Primal, |facts| facts.form)
+    }
+}
 
 /// What the run tells an update about itself.
 #[derive(Clone, Copy, Debug)]

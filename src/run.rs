@@ -42,10 +42,11 @@ pub mod threads;
 mod turns;
 mod windows;
 
+pub use crate::method::Form;
 use crew::Crew;
 use engine::Engine;
 use gauge::Gauge;
-pub use task::{Facts, Form, Limits, Task};
+pub use task::{Facts, Limits, Task};
 
 /// What decides at an epoch's end, touched by one thread at a time.
 struct Ledger<'a> {

@@ -3,14 +3,14 @@
 
 use crate::{
     checkpoint::Checkpoint,
-    config::{CellKind, Every, ExchangeKind, Granularity, MergeKind, MethodKind, OrderKind, Runner, Setup},
+    config::{CellKind, Every, ExchangeKind, Granularity, MergeKind, OrderKind, Runner, Setup},
     data::{
         Data, Shape,
         matrix::{Dense, Matrix, Sparse},
     },
     error::{Error, Result},
     exchange::Exchange,
-    method::{Bcd, Dual, Hogwild, Method, Newton, Piag, ProxAsaga, Svrg, minibatch::minibatch},
+    method::{About, First, Method, facts::Visitor},
     model::Model,
     objective::{Frame, certificate},
     os::clock::Stopwatch,
@@ -166,6 +166,21 @@ struct Placed<'a, D> {
     start: Start<'a>,
 }
 
+/// A run of a method, whatever it is.
+struct Made<'f, 'p, 'o, D> {
+    fit: &'f Fit<'f>,
+    placed: Placed<'p, D>,
+    observer: &'o mut dyn Observer,
+}
+
+impl<D: Matrix> Visitor for Made<'_, '_, '_, D> {
+    type Output = Result<Outcome>;
+
+    fn visit<M: Method>(self, method: M) -> Result<Outcome> {
+        self.fit.with_method(&method, self.placed, self.observer)
+    }
+}
+
 impl Fit<'_> {
     fn with_data<D: place::Columns>(
         self,
@@ -176,39 +191,9 @@ impl Fit<'_> {
         let clock = Stopwatch::start();
         let mut placed = self.place::<D>(&data, start)?;
         placed.seconds = clock.seconds();
-        let (frame, prox) = (&placed.frame, placed.frame.prox);
-        match self.choice.method {
-            MethodKind::Hogwild | MethodKind::Minibatch { .. } => {
-                let nonzeros = placed.shards.nonzeros();
-                let (rows, columns) = (frame.rows, frame.columns);
-                let method =
-                    Hogwild::new(prox, rows, columns, nonzeros, frame.total_weight, frame.private_constant);
-                let method = minibatch(method, self.rows_per_update());
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Dual { .. } => {
-                let method = Dual::new(prox, frame.total_weight);
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Bcd => {
-                let method = Bcd::new(frame.loss.curvature());
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Newton => self.with_method(&Newton::new(frame, placed.shards.nonzeros()), placed, observer),
-            MethodKind::ProxAsaga => {
-                let method = ProxAsaga::new(prox, frame.rows, frame.total_weight, frame.free);
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Svrg { epochs } => {
-                let method = Svrg::new(prox, frame.rows, frame.total_weight, frame.free, epochs);
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Piag => {
-                let method = Piag::new(prox, frame.total_weight, frame.free);
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Auto => unreachable!("auto has chosen"),
-        }
+        let frame = placed.frame.clone();
+        let about = About { frame: &frame, nonzeros: placed.shards.nonzeros() };
+        self.choice.method.make(&about, Made { fit: &self, placed, observer })
     }
 
     fn with_method<D: Matrix, M: Method>(
@@ -363,15 +348,15 @@ impl Fit<'_> {
 
     /// Rows of an update, for the methods that take a step.
     fn rows_per_update(&self) -> usize {
-        match self.choice.method {
-            MethodKind::Minibatch { rows } => rows,
-            MethodKind::Piag => self.shape.rows.div_ceil(self.plan.workers.len()).max(1),
-            _ => 1,
+        let facts = self.choice.method.facts();
+        if facts.is_some_and(|facts| facts.step == Ok(First::OfAll)) {
+            return self.shape.rows.div_ceil(self.plan.workers.len()).max(1);
         }
+        self.choice.method.rows()
     }
 
     fn form(&self) -> Form {
-        auto::form(&self.choice.method)
+        self.choice.method.form()
     }
 
     fn lines(&self, form: Form) -> usize {

@@ -9,7 +9,10 @@ use super::{
     check::{contradiction, origin},
     keys::Named,
 };
-use crate::{error::Result, method::newton};
+use crate::{
+    error::Result,
+    method::{Facts, Form, newton},
+};
 
 /// Refuses the first contradiction.
 pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
@@ -33,12 +36,7 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
 }
 
 fn steps_are_of_methods_that_take_one(settings: &Settings, setup: &Setup) -> Result<()> {
-    let why = match setup.method {
-        MethodKind::Dual { .. } => "maximises the dual along each coordinate",
-        MethodKind::Bcd => "takes each coordinate's step from the data",
-        MethodKind::Newton => "goes as far as its model of F says",
-        _ => return Ok(()),
-    };
+    let Some(Facts { step: Err(why), .. }) = setup.method.facts() else { return Ok(()) };
     // A step comes of its kind, or of its length alone.
     let written = ["kind", "initial"].into_iter().find_map(|key| Some((key, settings.get("step", key)?)));
     let Some((key, step)) = written.filter(|_| setup.step.is_some()) else { return Ok(()) };
@@ -48,12 +46,11 @@ fn steps_are_of_methods_that_take_one(settings: &Settings, setup: &Setup) -> Res
         setup.method.name(),
         origin(settings, "method", "kind")
     );
-    Err(contradiction(
-        settings,
-        ("step", key),
-        what,
-        "take [step] out, or say step.kind = \"auto\", or take method.kind = \"hogwild\", \"minibatch\", \"proxasaga\", \"svrg\" or \"piag\"",
-    ))
+    let with_one = MethodKind::NAMES.iter().filter(|(name, _)| MethodKind::named(name).takes_step());
+    let with_one: Vec<String> = with_one.map(|(name, _)| format!("\"{name}\"")).collect();
+    let remedy =
+        format!("take [step] out, or say step.kind = \"auto\", or take method.kind = {}", with_one.join(" or "));
+    Err(contradiction(settings, ("step", key), what, &remedy))
 }
 
 fn lengths_by_smoothness_need_it(settings: &Settings, setup: &Setup) -> Result<()> {
@@ -169,15 +166,11 @@ fn dual_has_no_free_intercept(settings: &Settings, setup: &Setup) -> Result<()> 
 }
 
 fn curvature_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<()> {
-    let why = match setup.method {
-        MethodKind::Bcd => "coordinate descent can stall where the loss has a kink",
-        MethodKind::ProxAsaga | MethodKind::Svrg { .. } | MethodKind::Piag => {
-            "slopes that are remembered say nothing of the next ones at a kink, and the variance they should reduce stays"
-        }
-        MethodKind::Newton if !newton::takes_hinge(&setup.problem) => {
-            "the kink is smoothed by dual variables, and these give x only under l2 > 0 alone: no l1, prox or intercept"
-        }
-        _ => return Ok(()),
+    let of_newton = "the kink is smoothed by dual variables, and these give x only under l2 > 0 alone: no l1, prox or intercept";
+    let takes_hinge = setup.method != MethodKind::Newton || newton::takes_hinge(&setup.problem);
+    let facts = setup.method.facts();
+    let Some(why) = facts.and_then(|facts| facts.kink).or((!takes_hinge).then_some(of_newton)) else {
+        return Ok(());
     };
     if setup.problem.loss.curvature().is_finite() {
         return Ok(());
@@ -193,10 +186,10 @@ fn curvature_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<(
     Err(contradiction(settings, ("method", "kind"), what, remedy))
 }
 
-/// Newton's workers only read x while they work; what says how updates are ordered, meet and are drawn together says
+/// Workers that go by whole passes only read x while they work; what says how updates are ordered, meet and are drawn together says
 /// nothing then.
 fn passes_have_no_updates(settings: &Settings, setup: &Setup) -> Result<()> {
-    if setup.method != MethodKind::Newton {
+    if setup.method.facts().is_none_or(|facts| !facts.passes) {
         return Ok(());
     }
     let said = [
@@ -219,7 +212,8 @@ fn passes_have_no_updates(settings: &Settings, setup: &Setup) -> Result<()> {
     });
     let Some((section, key, written, why)) = found else { return Ok(()) };
     let what = format!(
-        "{written} {why}, and method \"newton\" ({}) has no updates: it goes by whole passes",
+        "{written} {why}, and method \"{}\" ({}) has no updates: it goes by whole passes",
+        setup.method.name(),
         origin(settings, "method", "kind")
     );
     let remedy = format!("take {section}.{key} out, or take method.kind = \"dual\", \"bcd\" or \"hogwild\"");
@@ -245,12 +239,7 @@ fn unbound_threads_have_no_cpus(settings: &Settings, setup: &Setup) -> Result<()
 
 /// A dual variable or a coefficient belongs to one line of the data.
 fn a_copy_of_the_data_has_no_state(settings: &Settings, setup: &Setup) -> Result<()> {
-    let what = match setup.method {
-        MethodKind::Dual { .. } => "a dual variable",
-        MethodKind::Bcd => "a coefficient",
-        MethodKind::ProxAsaga | MethodKind::Svrg { .. } | MethodKind::Piag => "a memo",
-        MethodKind::Auto | MethodKind::Hogwild | MethodKind::Minibatch { .. } | MethodKind::Newton => return Ok(()),
-    };
+    let Some(Facts { keeps: Some(what), .. }) = setup.method.facts() else { return Ok(()) };
     if setup.data.memory != DataMemory::Replicate {
         return Ok(());
     }
@@ -264,13 +253,14 @@ fn a_copy_of_the_data_has_no_state(settings: &Settings, setup: &Setup) -> Result
 }
 
 fn margins_have_no_layout(settings: &Settings, setup: &Setup) -> Result<()> {
-    if setup.method != MethodKind::Bcd || setup.parameters.layout == Layout::Plain {
+    if setup.method.form() != Form::Columns || setup.parameters.layout == Layout::Plain {
         return Ok(());
     }
     let what = format!(
-        "parameters.layout = \"{}\" orders coordinates by how many rows touch them, and with method \"bcd\" ({}) the \
+        "parameters.layout = \"{}\" orders coordinates by how many rows touch them, and with method \"{}\" ({}) the \
          shared vector is the margins, one a row",
         setup.parameters.layout.name(),
+        setup.method.name(),
         origin(settings, "method", "kind")
     );
     Err(contradiction(
@@ -298,10 +288,10 @@ fn gradients_average_and_changes_sum(settings: &Settings, setup: &Setup) -> Resu
 /// them holds.
 fn a_state_has_one_copy(settings: &Settings, setup: &Setup) -> Result<()> {
     let Some(exchange) = setup.exchange.filter(ExchangeKind::gossips) else { return Ok(()) };
-    let (store, state) = match setup.method {
-        MethodKind::Dual { .. } => ("u", "the dual variables α, of which u is the sum, have"),
-        MethodKind::Bcd => ("the margins Ax", "the coefficients x have"),
-        _ => return Ok(()),
+    let (store, state) = match setup.method.form() {
+        Form::Dual => ("u", "the dual variables α, of which u is the sum, have"),
+        Form::Columns => ("the margins Ax", "the coefficients x have"),
+        Form::Primal => return Ok(()),
     };
     let what = format!(
         "exchange.kind = \"{}\" leaves each replica with {store} of its own, and with method.kind = \"{}\" ({}) {state} \

@@ -5,7 +5,11 @@ use super::{
     ParameterMemory, Pin, Runner, Smt,
     settings::{Entry, Settings},
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    method::Kind as MethodKind,
+};
+use std::sync::LazyLock;
 
 /// The sections in the order in which they are written out, each with its keys.
 pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
@@ -14,7 +18,8 @@ pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
     ("parameters", &["replicas", "memory", "merge", "cell", "layout"]),
     ("data", &["memory", "huge_pages"]),
-    ("method", &["kind", "penalize_intercept", "rows", "epochs"]),
+    // What else there is, the methods say.
+    ("method", &["kind"]),
     ("step", &["kind", "initial", "half", "factor", "epochs", "delay", "alpha"]),
     ("order", &["kind", "rows"]),
     ("exchange", &["kind", "every", "graph", "overlap", "biased", "tolerance"]),
@@ -95,8 +100,27 @@ names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Bala
 names!(Normalize, "none" => Normalize::None, "rows" => Normalize::Rows, "columns" => Normalize::Columns);
 names!(Runner, "threads" => Runner::Threads, "interleaved" => Runner::Interleaved);
 
-fn sections() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    SECTIONS.into_iter().chain([RUN])
+/// `kind`, and every key of a method.
+static METHOD: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let mut keys = vec!["kind"];
+    for key in MethodKind::NAMES.iter().flat_map(|(_, keys)| *keys) {
+        if !keys.contains(key) {
+            keys.push(key);
+        }
+    }
+    keys
+});
+
+/// The sections with their keys.
+pub(super) fn sections() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let with_methods = |(section, keys)| (section, if section == "method" { &METHOD[..] } else { keys });
+    SECTIONS.into_iter().map(with_methods).chain([RUN])
+}
+
+/// The keys of `section`, its kind aside.
+pub(super) fn of(section: &str) -> &'static [&'static str] {
+    let keys = sections().find(|(name, _)| *name == section).map_or(&[][..], |(_, keys)| keys);
+    keys.strip_prefix(&["kind"]).unwrap_or(keys)
 }
 
 /// Refuses every section and key that is not built.

@@ -1,58 +1,7 @@
-//! `[method]`, `[step]`, `[order]`, `[stop]` and `[run]`: how it is minimised, and when that ends.
+//! `[step]`, `[order]`, `[stop]` and `[run]`: how it is minimised, and when that ends. What `[method]` can be is the list in
+//! [`method`](crate::method).
 
 use serde::Serialize;
-
-/// `[method]`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum MethodKind {
-    /// Picks by problem and says why.
-    Auto,
-    /// Hogwild!, proximal SGD.
-    Hogwild,
-    /// Asynchronous mini-batch SGD, proximal.
-    Minibatch {
-        /// Rows an update.
-        rows: usize,
-    },
-    /// Stochastic dual coordinate ascent.
-    Dual {
-        /// Penalise the intercept as one more column of ones (the dual has no free constant).
-        penalize_intercept: bool,
-    },
-    /// Proximal coordinate descent by columns.
-    Bcd,
-    /// Proximal Newton with sampled curvature.
-    Newton,
-    /// ProxASAGA.
-    #[serde(rename = "proxasaga")]
-    ProxAsaga,
-    /// Asynchronous sparse SVRG.
-    Svrg {
-        /// Epochs from one snapshot to the next.
-        epochs: u64,
-    },
-    /// Proximal incremental aggregated gradient.
-    Piag,
-}
-
-impl MethodKind {
-    /// `rows` of `minibatch` where none are given.
-    pub const BATCH_ROWS: usize = 64;
-
-    /// `epochs` of `svrg` where none are given (Mania et al. 2017, §6).
-    pub const SVRG_EPOCHS: u64 = 2;
-
-    /// Whether a step's length is to be chosen for it.
-    pub fn takes_step(&self) -> bool {
-        matches!(self, MethodKind::Hogwild | MethodKind::Minibatch { .. }) || self.has_companion()
-    }
-
-    /// Whether it keeps a memo for each row, and their average beside the parameters.
-    pub fn has_companion(&self) -> bool {
-        matches!(self, MethodKind::ProxAsaga | MethodKind::Svrg { .. } | MethodKind::Piag)
-    }
-}
 
 /// `[step]`: the length of a step of the methods that take one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

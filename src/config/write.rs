@@ -1,10 +1,10 @@
 //! [`Setup`] → TOML, complete: what a run's header carries, and what [`Settings::file`](super::Settings::file) reads back.
 
 use super::{
-    Constraint, Count, Every, ExchangeKind, Injection, L2, MethodKind, OrderKind, Setup, StepKind, Straggler,
-    Workers, keys::Named, nodes,
+    Constraint, Count, Every, ExchangeKind, Injection, L2, OrderKind, Setup, StepKind, Straggler, Workers,
+    keys::Named, nodes,
 };
-use crate::loss::Loss;
+use crate::{loss::Loss, method};
 use toml::Value;
 
 /// Lines `key = value`, one section after the other.
@@ -31,23 +31,6 @@ fn whole(number: u64) -> Value {
     i64::try_from(number).map_or_else(|_| number.to_string().into(), Value::from)
 }
 
-impl MethodKind {
-    /// Its name in configs and flags.
-    pub fn name(&self) -> &'static str {
-        match self {
-            MethodKind::Auto => "auto",
-            MethodKind::Hogwild => "hogwild",
-            MethodKind::Minibatch { .. } => "minibatch",
-            MethodKind::Dual { .. } => "dual",
-            MethodKind::Bcd => "bcd",
-            MethodKind::Newton => "newton",
-            MethodKind::ProxAsaga => "proxasaga",
-            MethodKind::Svrg { .. } => "svrg",
-            MethodKind::Piag => "piag",
-        }
-    }
-}
-
 impl Setup {
     /// Every setting as TOML. A config that holds this text gives this setup again.
     pub fn to_toml(&self) -> String {
@@ -68,13 +51,11 @@ impl Setup {
         text.key("huge_pages", self.data.huge_pages.name());
         text.section("method");
         text.key("kind", self.method.name());
-        match self.method {
-            MethodKind::Dual { penalize_intercept } => text.key("penalize_intercept", penalize_intercept),
-            MethodKind::Svrg { epochs } => text.key("epochs", whole(epochs)),
-            _ => (),
-        }
-        if let MethodKind::Minibatch { rows } = self.method {
-            text.key("rows", whole(rows as u64));
+        for (key, value) in self.method.keys() {
+            match value {
+                method::facts::Value::Flag(flag) => text.key(key, flag),
+                method::facts::Value::Count(count) => text.key(key, whole(count)),
+            }
         }
         text.section("step");
         step(&mut text, self.step);

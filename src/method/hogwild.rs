@@ -12,9 +12,16 @@
 //! **The intercept** is a worker's own scalar, averaged over the workers at every exchange and at every epoch's end: as a
 //! shared coordinate it would be the one line that every update of every worker writes.
 
-use super::{Beside, Method, Pace, Term};
+use super::{About, Beside, Facts, Method, Pace, Term};
 use crate::{objective::Linear, prox::Prox, store::View};
 use std::ops::Range;
+
+pub(super) const FACTS: Facts = Facts::PRIMAL;
+
+pub(super) fn make(about: &About<'_>) -> Hogwild {
+    let frame = about.frame;
+    Hogwild::new(frame.prox, frame.rows, frame.columns, about.nonzeros, frame.total_weight, frame.private_constant)
+}
 
 /// See the module.
 #[derive(Clone, Debug)]

@@ -10,7 +10,13 @@
 //! a batch, and x̂ need never have existed. On a replica a worker, with an exchange after every batch, it is the synchronous
 //! mini-batch method.
 
-use super::Hogwild;
+use super::{About, Facts, Hogwild, hogwild};
+
+pub(super) const FACTS: Facts = Facts::PRIMAL;
+
+pub(super) fn make(about: &About<'_>, rows: usize) -> Hogwild {
+    minibatch(hogwild::make(about), rows)
+}
 
 /// `hogwild` with `rows` rows an update.
 pub fn minibatch(mut hogwild: Hogwild, rows: usize) -> Hogwild {

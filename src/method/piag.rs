@@ -15,8 +15,15 @@
 //! not √(mean L_c²) over components but their mean's, which is less; what the theory needs is the Lipschitz constant by which
 //! the aggregate's error is bounded, and with equal parts of shuffled rows the two hardly differ.
 
-use super::{Beside, Companion, Measure, Method, Pace, Term};
+use super::{About, Beside, Companion, Facts, First, Measure, Method, Pace, Term};
 use crate::{objective::Linear, prox::Prox, store::View};
+
+pub(super) const FACTS: Facts = Facts { step: Ok(First::OfAll), ..Facts::TABLE };
+
+pub(super) fn make(about: &About<'_>) -> Piag {
+    let frame = about.frame;
+    Piag::new(frame.prox, frame.total_weight, frame.free)
+}
 
 /// See the module.
 #[derive(Clone, Debug)]

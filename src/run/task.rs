@@ -4,23 +4,13 @@ use crate::{
     config::{Injection, OrderKind},
     data::{Shape, matrix::Matrix},
     exchange::Exchange,
+    method::Form,
     objective::{Frame, Linear},
     placement::{Plan, team::Standing},
     shard::Shards,
     step::Step,
     trace::CertificateKind,
 };
-
-/// What the store and the state of a method mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The store is x.
-    Primal,
-    /// The state is α, the store u = (1/(λ₂W)) Σ wᵢ αᵢ aᵢ.
-    Dual,
-    /// Lines are columns: the state is x, the store z = Ax.
-    Columns,
-}
 
 /// When to stop.
 #[derive(Clone, Copy, Debug)]

@@ -137,9 +137,7 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
                 "Use --loss squared-hinge, --method hogwild, or --method dual where λ₂ > 0 and no intercept is free.",
             ));
         }
-        MethodKind::Bcd | MethodKind::ProxAsaga | MethodKind::Svrg { .. } | MethodKind::Piag
-            if !problem.loss.curvature().is_finite() =>
-        {
+        _ if method.facts().is_some_and(|facts| facts.kink.is_some()) && !problem.loss.curvature().is_finite() => {
             return Err(Error::unmet(
                 format!("method {} needs a smooth loss, and {} is not", method.name(), problem.loss.name()),
                 "Use --loss squared-hinge, --method hogwild, or --method dual where λ₂ > 0 and no intercept is free.",
@@ -147,7 +145,7 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
         }
         _ => (),
     }
-    match (form(method), setup.exchange) {
+    match (method.form(), setup.exchange) {
         (Form::Primal, Some(ExchangeKind::Sum { .. })) => Err(Error::unmet(
             format!(
                 "exchange sum does not go with method {}: K replicas that each move all the way would move K times",
@@ -170,11 +168,11 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
 /// What a layout and a copy a node ask of the method and of the data.
 fn check_memory(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     let layout = setup.parameters.layout != Layout::Plain;
-    if setup.data.memory == DataMemory::Replicate && (form(method) != Form::Primal || method.has_companion()) {
+    if setup.data.memory == DataMemory::Replicate && method.facts().is_some_and(|facts| facts.keeps.is_some()) {
         let what = format!("data.memory is replicate, and method {} keeps a value for each line", method.name());
         return Err(Error::unmet(what, "Use data.memory shard, or --method hogwild."));
     }
-    if layout && form(method) == Form::Columns {
+    if layout && method.form() == Form::Columns {
         return Err(Error::unmet(
             "parameters.layout is of coefficients, and method bcd shares margins, one a row",
             "Use parameters.layout plain, or --method dual or hogwild.",
@@ -187,13 +185,4 @@ fn check_memory(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()>
         ));
     }
     Ok(())
-}
-
-/// What store and state of `method` mean.
-pub(super) fn form(method: &MethodKind) -> Form {
-    match method {
-        MethodKind::Dual { .. } => Form::Dual,
-        MethodKind::Bcd => Form::Columns,
-        _ => Form::Primal,
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::Fit;
 use crate::{
-    config::{MethodKind, StepKind},
+    config::StepKind,
     error::{Error, Result},
 };
 
@@ -25,9 +25,12 @@ impl Fit<'_> {
                 ));
             }
         }
-        if self.logs && self.choice.method == MethodKind::Newton {
+        if self.logs && self.choice.method.facts().is_some_and(|facts| facts.passes) {
             return Err(Error::unmet(
-                "--log-steps lists updates, and method newton has none: it goes by whole passes",
+                format!(
+                    "--log-steps lists updates, and method {} has none: it goes by whole passes",
+                    self.choice.method.name()
+                ),
                 "Leave --log-steps out, or take --method hogwild, minibatch, dual or bcd.",
             ));
         }

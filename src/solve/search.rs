@@ -3,9 +3,9 @@
 
 use super::{Fit, Placed};
 use crate::{
-    config::{MethodKind, StepKind},
+    config::StepKind,
     data::matrix::Matrix,
-    method::{Beside, Hogwild, Method, Pace, Term, minibatch::minibatch},
+    method::{Beside, First, Hogwild, Method, Pace, Term, minibatch::minibatch},
     objective::{Frame, Linear},
     shard::Shards,
     step::Step,
@@ -24,24 +24,19 @@ const SHARE: f64 = 0.9;
 impl Fit<'_> {
     /// The step rule with its first length, for methods that have one.
     pub(super) fn step<D: Matrix>(&self, placed: &Placed<'_, D>) -> Option<Step> {
-        let method = &self.choice.method;
-        if !method.takes_step() {
-            return None;
-        }
-        let usual = if *method == MethodKind::Piag {
-            StepKind::Adaptive1 { initial: None, alpha: StepKind::ALPHA }
-        } else if method.has_companion() {
-            StepKind::Constant { initial: None }
-        } else {
-            StepKind::Diminishing { initial: None, half: 1.0 }
+        let first = self.choice.method.facts()?.step.ok()?;
+        let usual = match first {
+            First::OfAll => StepKind::Adaptive1 { initial: None, alpha: StepKind::ALPHA },
+            First::OfTerms => StepKind::Constant { initial: None },
+            First::Searched => StepKind::Diminishing { initial: None, half: 1.0 },
         };
         let kind = self.setup.step.unwrap_or(usual);
         let saved = placed.start.resume.as_ref().and_then(|checkpoint| checkpoint.step_initial);
         let rows = self.rows_per_update();
         let initial = kind.initial().or(saved).unwrap_or_else(|| {
             if kind.is_by_smoothness() {
-                SHARE / placed.smoothness(if *method == MethodKind::Piag { self.shape.rows } else { rows })
-            } else if method.has_companion() {
+                SHARE / placed.smoothness(if first == First::OfAll { self.shape.rows } else { rows })
+            } else if first != First::Searched {
                 1.0 / (3.0 * placed.smoothness(1))
             } else {
                 search(&placed.shards, &placed.frame, rows)

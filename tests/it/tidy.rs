@@ -58,7 +58,7 @@ fn place(module: &str) -> Option<usize> {
 fn imports(code: &str, module: &str) -> bool {
     let braces = code.split("use crate::{").skip(1).map(|rest| rest.split("\n};").next().expect("a first part"));
     let named = |block: &str| {
-        let mut lines = block.lines().map(str::trim_start);
+        let mut lines = block.lines().flat_map(|line| line.split(", ")).map(str::trim_start);
         lines.any(|line| line.starts_with(&format!("{module}::")) || line.starts_with(&format!("{module},")))
     };
     code.contains(&format!("crate::{module}::"))
@@ -73,7 +73,9 @@ fn nothing_on_the_left_of_the_flow_imports_from_its_right() {
         let own = name.split(['/', '.']).next().expect("a first component");
         let Some(at) = place(own) else { continue };
         for module in FLOW.iter().skip(at + 1).copied().flatten() {
-            if imports(&code, module) {
+            // What a method says of itself, settings are held against; of how it moves they know nothing.
+            let said = own == "config" && *module == "method";
+            if imports(&code, module) && !said {
                 wrong.push(format!("{name} imports {module}"));
             }
         }

@@ -2,44 +2,27 @@
 
 use super::{contradiction, kind};
 use crate::{
-    config::{MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, settings::Entry},
+    config::{MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, keys, settings::Entry},
     error::Result,
+    method::facts::Keys,
 };
 
 pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
-    let kinds: [(&str, &[&str]); 9] = [
-        ("auto", &[]),
-        ("hogwild", &[]),
-        ("minibatch", &["rows"]),
-        ("dual", &["penalize_intercept"]),
-        ("bcd", &[]),
-        ("newton", &[]),
-        ("proxasaga", &[]),
-        ("svrg", &["epochs"]),
-        ("piag", &[]),
-    ];
-    Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept", "rows", "epochs"])? {
-        "hogwild" => MethodKind::Hogwild,
-        "proxasaga" => MethodKind::ProxAsaga,
-        "piag" => MethodKind::Piag,
-        "svrg" => MethodKind::Svrg {
-            epochs: settings
-                .get("method", "epochs")
-                .map_or(Ok(MethodKind::SVRG_EPOCHS), |entry| entry.whole(1, 1 << 53, ""))?,
-        },
-        "minibatch" => MethodKind::Minibatch {
-            rows: match settings.get("method", "rows") {
-                Some(entry) => entry.whole(1, u32::MAX.into(), "")? as usize,
-                None => MethodKind::BATCH_ROWS,
-            },
-        },
-        "bcd" => MethodKind::Bcd,
-        "newton" => MethodKind::Newton,
-        "dual" => MethodKind::Dual {
-            penalize_intercept: settings.get("method", "penalize_intercept").map_or(Ok(false), Entry::flag)?,
-        },
-        _ => MethodKind::Auto,
-    })
+    let name = kind(settings, "method", MethodKind::NAMES, "auto", keys::of("method"))?;
+    MethodKind::read(name, &OfMethod(settings))
+}
+
+/// The keys of `[method]`.
+struct OfMethod<'a>(&'a Settings);
+
+impl Keys for OfMethod<'_> {
+    fn flag(&self, key: &'static str, default: bool) -> Result<bool> {
+        self.0.get("method", key).map_or(Ok(default), Entry::flag)
+    }
+
+    fn count(&self, key: &'static str, default: u64, most: u64) -> Result<u64> {
+        self.0.get("method", key).map_or(Ok(default), |entry| entry.whole(1, most, ""))
+    }
 }
 
 pub(super) fn step(settings: &Settings) -> Result<Option<StepKind>> {
