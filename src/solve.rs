@@ -21,7 +21,7 @@ use crate::{
         interleaved, threads,
     },
     store::{Plain, Replica, Shared},
-    sync::{Locked, Lossless, Lossy, SharedF32, SharedF64},
+    sync::{Lossless, Lossy, SharedF32, SharedF64},
     trace::{CertificateKind, DelaySummary, Observer, Sample, StopReason},
 };
 
@@ -207,20 +207,18 @@ impl Fit<'_> {
         match (self.plan.granularity, parameters.cell, parameters.merge) {
             (Granularity::Core, F64, _) => self.with_store::<D, M, Plain<f64>>(method, placed, observer),
             (Granularity::Core, F32, _) => self.with_store::<D, M, Plain<f32>>(method, placed, observer),
-            (_, F64, Merge::Lossy | Merge::Consistent) => {
+            (_, F64, Merge::Lossy | Merge::Locked | Merge::Consistent) => {
                 self.with_store::<D, M, Shared<SharedF64, Lossy>>(method, placed, observer)
             }
             (_, F64, Merge::Lossless) => {
                 self.with_store::<D, M, Shared<SharedF64, Lossless>>(method, placed, observer)
             }
-            (_, F64, Merge::Locked) => self.with_store::<D, M, Shared<SharedF64, Locked>>(method, placed, observer),
-            (_, F32, Merge::Lossy | Merge::Consistent) => {
+            (_, F32, Merge::Lossy | Merge::Locked | Merge::Consistent) => {
                 self.with_store::<D, M, Shared<SharedF32, Lossy>>(method, placed, observer)
             }
             (_, F32, Merge::Lossless) => {
                 self.with_store::<D, M, Shared<SharedF32, Lossless>>(method, placed, observer)
             }
-            (_, F32, Merge::Locked) => self.with_store::<D, M, Shared<SharedF32, Locked>>(method, placed, observer),
         }
     }
 
@@ -264,6 +262,7 @@ impl Fit<'_> {
             exchange: self.exchange(),
             step,
             injection: &self.setup.injection,
+            holds: self.holds(),
             consistent: self.setup.parameters.merge == MergeKind::Consistent || engine.finishes(),
             seed: self.setup.seed,
             limits: self.limits(),
@@ -381,6 +380,11 @@ impl Fit<'_> {
             OrderKind::Auto => OrderKind::Buckets { rows: OrderKind::BUCKET_ROWS },
             chosen => chosen,
         }
+    }
+
+    /// Whether an update holds stripes from its read to its write.
+    fn holds(&self) -> bool {
+        self.plan.granularity != Granularity::Core && self.setup.parameters.merge == MergeKind::Locked
     }
 
     /// Whether the store may come to differ from the state.

@@ -56,10 +56,13 @@ pub trait Replica: Send + Sync + Sized + 'static {
     type View<'a>: View
     where
         Self: 'a;
-    /// Whether updates must run from read to write without another in between.
-    const HOLDS: bool;
     /// `len` zeros whose pages are to lie at `site`; none is touched.
     fn placed(len: usize, site: &Site) -> Self;
+    /// The same with stripes, that an update holds from its read to its write, so that those that share a coordinate are serial
+    /// (PASSCoDe-Lock). Without effect on plain memory, which has one writer.
+    fn with_stripes(self) -> Self {
+        self
+    }
     /// `len` zeros, each page where the thread runs that writes it first.
     fn zeros(len: usize) -> Self {
         Self::placed(len, &Site::default())
@@ -152,7 +155,8 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
         let mut at = range.start;
         while at < range.end {
             // A stripe's coordinates at a time where updates hold stripes, else all at once.
-            let end = if M::HOLDS { range.end.min(crate::sync::Stripes::end_of(at)) } else { range.end };
+            let holds = self.stripes.is_some();
+            let end = if holds { range.end.min(crate::sync::Stripes::end_of(at)) } else { range.end };
             let held = self.stripes.map(|stripes| stripes.hold(std::iter::once(at)));
             for (k, slot) in self.slots[at..end].iter().enumerate() {
                 M::update(slot, |value| f(at + k, value));
@@ -171,9 +175,6 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
 
     #[inline(always)]
     fn hold(&self, row: Row<'_>) -> Option<Held<'_>> {
-        if !M::HOLDS {
-            return None;
-        }
         self.stripes.map(|stripes| stripes.hold(row.entries().map(|(column, _)| column)))
     }
 }

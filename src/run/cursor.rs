@@ -58,6 +58,8 @@ pub(super) struct Stage<'s, D> {
     pub(super) marks: Option<Marks<'s>>,
     pub(super) frame: &'s Frame,
     pub(super) consistent: bool,
+    /// Whether an update holds stripes from its read to its write.
+    pub(super) holds: bool,
     /// Whether all lines of a half are done in one turn.
     pub(super) whole: bool,
     pub(super) measures: bool,

@@ -66,6 +66,8 @@ pub struct Task<'a, D> {
     pub injection: &'a Injection,
     /// Whether the reads of an update are to see one state of the vector.
     pub consistent: bool,
+    /// Whether an update holds stripes from its read to its write.
+    pub holds: bool,
     /// The seed of everything random.
     pub seed: u64,
     /// When to stop.

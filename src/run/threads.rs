@@ -143,7 +143,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         Turn::Update { pause } => {
                             updates += 1;
                             // Under stripes nobody comes between the halves.
-                            if R::HOLDS { pause + slow } else { pause }
+                            if stage.holds { pause + slow } else { pause }
                         }
                     };
                     if pause > 0.0 {

@@ -80,6 +80,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             marks: task.shards.marks(worker),
             frame: task.frame,
             consistent: task.consistent,
+            holds: task.holds,
             whole: task.consistent,
             measures: self.measures,
             straggler: task.injection.straggler,
@@ -107,7 +108,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     ) -> Turn {
         let gauge = &run.gauges[stage.replica];
         let written = match cursor.next.expect("a turn is of a worker with something left") {
-            Half::Read(place) if R::HOLDS => {
+            Half::Read(place) if stage.holds => {
                 // One line an update, and nothing is put off: its write comes next.
                 let line = cursor.update(place).1[0];
                 let held = sight.x.hold(stage.parts[line.part as usize].matrix.row(line.line));

@@ -267,7 +267,9 @@ impl Fit<'_> {
         let beside = if self.choice.method.has_companion() { width } else { 0 };
         let placed = |home: &Home| {
             let site = plan.site(home);
-            Vectors { x: R::placed(width, &site), beside: R::placed(beside, &site), width }
+            let x = R::placed(width, &site);
+            let x = if self.holds() { x.with_stripes() } else { x };
+            Vectors { x, beside: R::placed(beside, &site), width }
         };
         let replicas: Vec<Vectors<R>> = plan.replicas.iter().map(|replica| placed(&replica.home)).collect();
         team::each(plan, |worker| {

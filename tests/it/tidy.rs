@@ -136,9 +136,10 @@ fn no_file_is_a_grab_bag_and_none_holds_more_than_one_subject() {
 fn the_hot_loop_is_instantiated_at_most_two_hundred_times() {
     let solve = sources().into_iter().find(|(name, _)| name == "solve.rs").expect("solve.rs").1;
     let stores = solve.matches("self.with_store::<D, M, ").count();
-    let methods = solve.matches("self.with_method(&method").count();
+    // Not auto; and minibatch is hogwild with more lines.
+    let methods = farrow::config::MethodKind::NAMES.len() - 2;
     let data_forms = solve.matches("fit.with_data::<").count();
     let runners = 2;
-    assert!(stores >= 8 && methods >= 3 && data_forms >= 2, "the counts below would count nothing");
+    assert!(stores >= 6 && methods >= 7 && data_forms >= 2, "the counts below would count nothing");
     assert!(stores * methods * data_forms * runners <= 200, "{stores} x {methods} x {data_forms} x {runners}");
 }
