@@ -26,7 +26,7 @@ mod workers;
 mod write;
 
 pub use crate::method::Kind as MethodKind;
-pub use exchange::{Every, ExchangeKind, GraphKind, MessageFaults};
+pub use exchange::{Every, ExchangeKind, GraphKind, MessageFaults, Moves};
 pub use injection::{DelayKind, Injection, Straggler};
 pub use location::{Kind, Location, Selection, Step};
 pub use memory::{DataMemory, DataPlacement, HugePages, Layout, ParameterMemory};
@@ -57,6 +57,8 @@ pub struct Setup {
     pub order: OrderKind,
     /// `[exchange]`; `None` is the method's own choice.
     pub exchange: Option<ExchangeKind>,
+    /// `[exchange] moves`.
+    pub moves: Moves,
     /// `[injection]`.
     pub injection: Injection,
     /// `[stop]`.
@@ -93,6 +95,7 @@ impl Default for Setup {
             step: None,
             order: OrderKind::Auto,
             exchange: None,
+            moves: Moves::Auto,
             injection: Injection::none(),
             stop: Stop {
                 target: Some(1e-4),

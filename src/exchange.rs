@@ -5,13 +5,21 @@
 //! written a worker for the first, 8d for the second, W workers and K replicas. Such a kind is a rule for a block of
 //! coordinates.
 //!
+//! Before a window all replicas hold what is agreed, so that a rule can change nothing where nobody wrote, and does not: an
+//! exchange may pass over it, and ends with the same bits (`exchange.moves`). Of d slots in blocks of 8, a line of the
+//! cache each, those are moved that a worker marked. With B of them d becomes 8B above; what it costs to know them is 4
+//! bytes read an entry of the window, once more, and d/64 bytes of marks a replica, written once and read once by others.
+//!
 //! Others gossip: replicas go on at their own pace, each with its own point, and take a step of the exchange after
 //! their windows ([`gossip`]). Between them only the average of all, what is on its way included, is ever judged or
-//! saved, and judging it changes no replica.
+//! saved, and judging it changes no replica. There an exchange moves all slots: replicas differ everywhere, and the weights of
+//! push-sum divide all of a message's mass, untouched or not, so that what a step leaves out is lost or counted twice. Only
+//! the token of `ring` passes over blocks, those in which it brings the next replica nothing.
 
 use crate::{
-    config::{Every, ExchangeKind, GraphKind, MessageFaults},
+    config::{Every, ExchangeKind, GraphKind, MessageFaults, Moves},
     os::memory::Site,
+    sync::touched::BLOCK,
 };
 use gossip::{Circle, Gossip, Opening};
 pub use graph::Graph;
@@ -43,6 +51,28 @@ trait Rule: std::fmt::Debug + Send + Sync {
     }
 }
 
+/// agreed ← agreed + share Σₖ (xₖ − agreed) over the replicas' xₖ. Where no replica changed, and where changes cancel, it
+/// stays what it was to the bit.
+fn add_changes(agreed: &mut [f64], replicas: &[Vec<f64>], share: f64) {
+    const PIECE: usize = 64;
+    for (k, agreed) in agreed.chunks_mut(PIECE).enumerate() {
+        let mut changes = [0.0; PIECE];
+        for replica in replicas {
+            let pairs = replica[k * PIECE..].iter().zip(&*agreed);
+            changes.iter_mut().zip(pairs).for_each(|(change, (x, start))| *change += x - start);
+        }
+        move_by(agreed, &changes[..agreed.len()], share);
+    }
+}
+
+/// agreed ← agreed + share · change, which leaves −0 what it is where the change is 0.
+pub(crate) fn move_by(agreed: &mut [f64], changes: &[f64], share: f64) {
+    for (value, change) in agreed.iter_mut().zip(changes) {
+        let moved = *value + share * change;
+        *value = if *change == 0.0 { *value } else { moved };
+    }
+}
+
 /// The two ways.
 #[derive(Debug)]
 enum Way {
@@ -62,19 +92,58 @@ fn way(kind: &ExchangeKind) -> Way {
     }
 }
 
+/// To meet, in ns.
+const MEET_NS: f64 = 4000.0;
+/// A coordinate that is exchanged, in ns: it moves between caches twice.
+const SLOT_NS: f64 = 5.0;
+/// An entry whose block is marked, in ns.
+const MARK_NS: f64 = 1.0;
+/// A block of 8 coordinates that is exchanged by itself, in ns.
+const BLOCK_NS: f64 = 100.0;
+
 /// Updates between exchanges such that exchanges cost about a twentieth of the time of the updates between them, by
-/// rough prices: 4 µs to meet and 5 ns a coordinate, which moves between caches twice; 20 ns an update and 2.2 ns an
-/// entry, or 0.3 ns in a dense line.
+/// rough prices: [`MEET_NS`] and [`SLOT_NS`]; 20 ns an update and 2.2 ns an entry, or 0.3 ns in a dense line.
+///
+/// These are the prices of moving all: to mark an entry takes more than a twentieth of its update, so that what is touched
+/// is never the cheaper way to keep exchanges that rare.
 fn paced(width: usize, line_nonzeros: f64, dense: bool) -> usize {
     let entry_ns = if dense { 0.3 } else { 2.2 };
-    let (meeting_ns, update_ns) = (4000.0 + 5.0 * width as f64, 20.0 + entry_ns * line_nonzeros);
+    let (meeting_ns, update_ns) = (MEET_NS + SLOT_NS * width as f64, 20.0 + entry_ns * line_nonzeros);
     (20.0 * meeting_ns / update_ns).ceil() as usize
+}
+
+/// What is written between two exchanges.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Slots of a replica that are exchanged.
+    pub width: usize,
+    /// Entries of the lines of one worker; as many slots are written, more than once some of them.
+    pub entries: f64,
+    /// Workers, of all replicas.
+    pub workers: usize,
+    /// What part of the slots is written in sweeps, or because updates are dense.
+    pub swept: f64,
+}
+
+impl Window {
+    /// Whether to move what is touched costs less than to move all, by rough prices: to mark an entry [`MARK_NS`], and a block that
+    /// is touched, [`BLOCK_NS`], or in runs 8 [`SLOT_NS`]; against [`SLOT_NS`] for each of d slots.
+    ///
+    /// Of B blocks, n entries that fall anywhere touch B(1 − exp(−n/B)). Columns of text do not fall anywhere: they touch fewer.
+    fn touched_is_cheaper(&self) -> bool {
+        let blocks = (self.width as f64 / BLOCK as f64).max(1.0);
+        let missed = (-self.entries * self.workers as f64 / blocks).exp();
+        let share = 1.0 - (1.0 - self.swept.min(1.0)) * missed;
+        let touched_ns = MARK_NS * self.entries + BLOCK_NS * share * blocks;
+        touched_ns < SLOT_NS * self.width as f64
+    }
 }
 
 /// A kind with its numbers, among some replicas.
 #[derive(Debug)]
 pub struct Exchange {
     every: Every,
+    moves: Moves,
     way: Way,
     graph: Graph,
     faults: MessageFaults,
@@ -82,14 +151,20 @@ pub struct Exchange {
 
 impl Exchange {
     /// `kind` among `replicas` replicas, `distance[i][j]` apart (empty where that is not known), with `faults` in its
-    /// messages.
+    /// messages; where replicas meet, it `moves` what that says.
     ///
     /// # Panics
     /// As [`Graph::new`].
-    pub fn new(kind: ExchangeKind, replicas: usize, distance: &[Vec<u64>], faults: MessageFaults) -> Self {
+    pub fn new(
+        kind: ExchangeKind,
+        replicas: usize,
+        distance: &[Vec<u64>],
+        faults: MessageFaults,
+        moves: Moves,
+    ) -> Self {
         // A token's ring is a graph of its own.
         let graph = Graph::new(kind.graph().unwrap_or(GraphKind::Ring), replicas, distance);
-        Exchange { every: kind.every(), way: way(&kind), graph, faults }
+        Exchange { every: kind.every(), moves, way: way(&kind), graph, faults }
     }
 
     /// Updates of one worker between two exchanges; `None` is once an epoch. `width` parameters, lines of
@@ -100,6 +175,17 @@ impl Exchange {
             Every::Epoch => None,
             Every::Updates(updates) => Some(updates),
         }
+    }
+
+    /// Whether only what was touched in a window is to be moved.
+    pub fn moves_touched(&self, window: &Window) -> bool {
+        let meets = matches!(self.way, Way::Meet(_)) && self.graph.replicas() > 1;
+        meets
+            && match self.moves {
+                Moves::Auto => window.touched_is_cheaper(),
+                Moves::All => false,
+                Moves::Touched => true,
+            }
     }
 
     /// Whether all replicas' changes are added, so that they may move too far together.
@@ -159,7 +245,7 @@ mod tests {
     use super::*;
 
     fn exchange(kind: ExchangeKind) -> Exchange {
-        Exchange::new(kind, 2, &[], MessageFaults::default())
+        Exchange::new(kind, 2, &[], MessageFaults::default(), Moves::Auto)
     }
 
     #[test]
@@ -171,6 +257,33 @@ mod tests {
         // 9000 ns over 20 + 0.3 · 1000 ns.
         assert_eq!(dense, Some(563));
         assert_eq!((every(Every::Epoch), every(Every::Updates(7))), (None, Some(7)));
+    }
+
+    #[test]
+    fn what_is_touched_moves_where_little_is() {
+        let kind = ExchangeKind::Sum { every: Every::Auto };
+        let moves = |moves, entries, swept| {
+            let window = Window { width: 1 << 20, entries, workers: 2, swept };
+            Exchange::new(kind, 2, &[], MessageFaults::default(), moves).moves_touched(&window)
+        };
+        assert!(moves(Moves::Auto, 1e3, 0.0) && !moves(Moves::Auto, 1e6, 0.0) && !moves(Moves::Auto, 1e3, 1.0));
+        assert!(moves(Moves::Touched, 1e6, 1.0) && !moves(Moves::All, 1e3, 0.0));
+        let gossip = ExchangeKind::Ring { every: Every::Auto, tolerance: 0.0 };
+        let window = Window { width: 1 << 20, entries: 1e3, workers: 2, swept: 0.0 };
+        assert!(!exchange(gossip).moves_touched(&window));
+    }
+
+    #[test]
+    fn where_nothing_changed_no_rule_moves_a_bit() {
+        for kind in [ExchangeKind::Average { every: Every::Auto }, ExchangeKind::Sum { every: Every::Auto }] {
+            for replicas in [2, 3, 7] {
+                let start = [0.1, -0.0, 1e300, -3.3e-7, 0.0];
+                let mut agreed = start;
+                let exchange = Exchange::new(kind, replicas, &[], MessageFaults::default(), Moves::Auto);
+                exchange.combine(&mut agreed, &vec![start.to_vec(); replicas], 1.7);
+                assert_eq!(agreed.map(f64::to_bits), start.map(f64::to_bits), "{kind:?} {replicas}");
+            }
+        }
     }
 
     #[test]

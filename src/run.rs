@@ -31,6 +31,7 @@ mod gauge;
 mod injection;
 pub mod interleaved;
 mod mixing;
+mod moving;
 mod origin;
 mod passes;
 mod rebuild;
@@ -119,6 +120,8 @@ pub struct Run<'a, D: Matrix> {
     desk: Option<Mutex<Box<passes::Desk>>>,
     /// For replicas that do not meet.
     mixing: Option<mixing::Mixing>,
+    /// What of the replicas exchanges move.
+    moving: moving::Moving,
     /// For replicas that are averaged node by node.
     nodes: Option<by_nodes::Groups>,
     /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
@@ -208,6 +211,23 @@ impl<'a, D: Matrix> Run<'a, D> {
                 .every(engine.width(), batch * row_nonzeros, task.facts.shape.dense)
                 .map_or(1, |every| (each / (batch * every as f64)).ceil().max(1.0) as usize),
         };
+        let nodes = task.exchange.by_nodes().then(|| by_nodes::Groups::new(task.plan, engine.width())).flatten();
+        // Lines of one worker between two exchanges; of a replica, those of all its workers count for its sweeps.
+        let between = each / windows as f64;
+        let swept = engine.sweeps_every().map_or(0.0, |every| {
+            between * workers as f64 / replicas as f64 / every as f64
+        });
+        let touched = task.exchange.moves_touched(&crate::exchange::Window {
+            width: engine.width(),
+            entries: between * row_nonzeros,
+            workers,
+            swept: if task.facts.shape.dense || engine.finishes() { 1.0 } else { swept },
+        });
+        let ranges = |worker: usize| match &nodes {
+            Some(groups) => groups.range(worker, engine.width()),
+            None => share(engine.width(), worker, workers),
+        };
+        let moving = moving::Moving::new(task.plan, engine.width(), ranges, touched);
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
         let damping = from.map_or(replicas as f64, |from| from.damping);
         let least = if task.exchange.sums() { 1.0 } else { damping };
@@ -240,7 +260,8 @@ impl<'a, D: Matrix> Run<'a, D> {
                 })
                 .collect(),
             mixing: mixing::Mixing::new(&task, engine.width()),
-            nodes: task.exchange.by_nodes().then(|| by_nodes::Groups::new(task.plan, engine.width())).flatten(),
+            moving,
+            nodes,
             spread: padded(),
             overlap: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
             drift: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
@@ -334,7 +355,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             if self.desk.is_some() {
                 self.passes(crew);
             } else {
-                self.visit(crew, |range| windows(self, epoch, range));
+                self.visit(crew, epoch, |range| windows(self, epoch, range));
             }
             self.share_constants(crew);
             crew.phase(|worker| self.project(worker), || self.solved());
@@ -370,6 +391,7 @@ impl<'a, D: Matrix> Run<'a, D> {
         // An intercept may be anything.
         let free = self.task.frame.free.filter(|free| range.contains(free)).unwrap_or(range.end);
         for range in [range.start..free, (free + 1).min(range.end)..range.end] {
+            self.moving.mark(self.replica_of(worker), range.clone());
             self.engine.clamp(self.replica_of(worker), range, prox.lo, prox.hi);
         }
     }

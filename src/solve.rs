@@ -368,7 +368,8 @@ impl Fit<'_> {
             Form::Primal => ExchangeKind::Average { every },
             Form::Dual | Form::Columns => ExchangeKind::Sum { every },
         });
-        Exchange::new(kind, self.plan.replicas.len(), &self.plan.distance, self.setup.injection.messages)
+        let messages = self.setup.injection.messages;
+        Exchange::new(kind, self.plan.replicas.len(), &self.plan.distance, messages, self.setup.moves)
     }
 
     /// Single rows where the entries fit a cache: shuffled buckets cost dual ascent three times the epochs on a9a (95

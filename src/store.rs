@@ -71,6 +71,8 @@ pub trait Replica: Send + Sync + Sized + 'static {
     fn populate(&self, range: Range<usize>);
     /// Where its pages lie, at most `pages_max` of them asked.
     fn residency(&self, pages_max: usize) -> Residency;
+    /// `value` as a slot of the replica keeps it, rounded to the slot's type.
+    fn kept(value: f64) -> f64;
     /// Opens the replica.
     fn open(&self) -> Self::Open<'_>;
     /// The window of an open replica.

@@ -18,12 +18,14 @@ mod gate;
 mod rest;
 mod stripes;
 mod tickets;
+pub mod touched;
 
 pub use count::Count;
 pub use gate::{Gate, Watch};
 pub use rest::Rest;
 pub use stripes::{Held, Stripes};
 pub use tickets::Tickets;
+pub use touched::Touched;
 
 /// A place for one parameter, read and written as f64.
 pub trait Slot {

@@ -49,6 +49,7 @@ impl Settings {
             step: method::step(self)?,
             order: method::order(self)?,
             exchange: exchange::exchange(self)?,
+            moves: self.choice_or("exchange", "moves", default.moves)?,
             injection: injection::injection(self)?,
             stop: method::stop(self, default.stop)?,
             runner: self.choice_or("run", "runner", default.runner)?,

@@ -3,7 +3,7 @@
 
 use super::{
     CellKind, ClassWeight, Constraint, Count, DataMemory, DelayKind, ExchangeKind, Granularity, L2, Layout,
-    MergeKind, MethodKind, Normalize, OrderKind, Pin, Settings, Setup, Straggler,
+    MergeKind, MethodKind, Moves, Normalize, OrderKind, Pin, Settings, Setup, Straggler,
 };
 use super::{
     check::{contradiction, origin},
@@ -28,6 +28,7 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     gradients_average_and_changes_sum(settings, setup)?;
     a_state_has_one_copy(settings, setup)?;
     messages_are_of_exchanges_that_send_them(settings, setup)?;
+    what_is_touched_moves_where_replicas_meet(settings, setup)?;
     balance_needs_classes(settings, setup)?;
     bounds_are_of_unscaled_columns(settings, setup)?;
     unbound_threads_have_no_cpus(settings, setup)?;
@@ -322,6 +323,39 @@ fn messages_are_of_exchanges_that_send_them(settings: &Settings, setup: &Setup) 
     );
     let remedy = format!("take {key} out, or take exchange.kind = \"sgp\", \"osgp\" or \"adpsgd\"");
     Err(contradiction(settings, ("injection", key), what, &remedy))
+}
+
+/// What one replica touched says nothing of where it differs from another, unless both were alike before.
+fn what_is_touched_moves_where_replicas_meet(settings: &Settings, setup: &Setup) -> Result<()> {
+    if setup.moves != Moves::Touched {
+        return Ok(());
+    }
+    let (what, remedy) = if let Some(exchange) = setup.exchange.filter(ExchangeKind::gossips) {
+        let what = format!(
+            "exchange.kind = \"{}\" ({}) leaves replicas that differ everywhere: a message must carry all of a replica, \
+             touched or not",
+            exchange.name(),
+            origin(settings, "exchange", "kind")
+        );
+        (what, "take moves out, or take exchange.kind = \"average\", \"sum\" or \"allreduce\"")
+    } else if setup.parameters.replicas == Some(Granularity::Machine) {
+        let what = format!(
+            "parameters.replicas = \"machine\" ({}) is one replica, and nothing is exchanged",
+            origin(settings, "parameters", "replicas")
+        );
+        (what, "take moves out, or take replicas = \"node\", \"l3\" or \"core\"")
+    } else if setup.method.facts().is_some_and(|facts| facts.passes) {
+        let what = format!(
+            "method \"{}\" ({}) goes by whole passes, and nothing is exchanged",
+            setup.method.name(),
+            origin(settings, "method", "kind")
+        );
+        (what, "take moves out, or take method.kind = \"dual\", \"bcd\" or \"hogwild\"")
+    } else {
+        return Ok(());
+    };
+    let what = format!("exchange.moves = \"touched\" passes over what no replica touched, and {what}");
+    Err(contradiction(settings, ("exchange", "moves"), what, remedy))
 }
 
 /// A bound on x_j is another one on the coefficient of the scaled column j; 0 and the infinities stay what they are.

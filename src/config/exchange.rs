@@ -15,6 +15,19 @@ pub enum Every {
     Updates(usize),
 }
 
+/// `exchange.moves`: which parts of the replicas an exchange at which all workers meet reads and writes. The outcome is the
+/// same to the bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moves {
+    /// What is cheaper by rough prices.
+    Auto,
+    /// All coordinates.
+    All,
+    /// Blocks of eight coordinates that an update or a sweep touched since the last exchange.
+    Touched,
+}
+
 /// `exchange.graph`: who sends to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,7 +1,7 @@
 //! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
 
 use super::{
-    CellKind, ClassWeight, DataMemory, Granularity, GraphKind, HugePages, Layout, MergeKind, Normalize,
+    CellKind, ClassWeight, DataMemory, Granularity, GraphKind, HugePages, Layout, MergeKind, Moves, Normalize,
     ParameterMemory, Pin, Runner, Smt,
     settings::{Entry, Settings},
 };
@@ -22,7 +22,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("method", &["kind"]),
     ("step", &["kind", "initial", "half", "factor", "epochs", "delay", "alpha"]),
     ("order", &["kind", "rows"]),
-    ("exchange", &["kind", "every", "graph", "overlap", "biased", "tolerance"]),
+    ("exchange", &["kind", "every", "graph", "overlap", "biased", "tolerance", "moves"]),
     ("injection", &["delay", "delay_workers", "delay_blocks", "straggler", "message_loss", "message_delay"]),
     ("stop", &["target", "target_objective", "max_epochs", "max_seconds", "evaluate_every"]),
 ];
@@ -95,6 +95,7 @@ names!(
     "bipartite" => GraphKind::Bipartite,
     "hardware" => GraphKind::Hardware,
 );
+names!(Moves, "auto" => Moves::Auto, "all" => Moves::All, "touched" => Moves::Touched);
 names!(CellKind, "f64" => CellKind::F64, "f32" => CellKind::F32);
 names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Balanced);
 names!(Normalize, "none" => Normalize::None, "rows" => Normalize::Rows, "columns" => Normalize::Columns);

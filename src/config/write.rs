@@ -63,6 +63,7 @@ impl Setup {
         order(&mut text, self.order);
         text.section("exchange");
         exchange(&mut text, self.exchange);
+        text.key("moves", self.moves.name());
         text.section("injection");
         injection(&mut text, &self.injection);
         text.section("stop");

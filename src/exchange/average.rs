@@ -10,12 +10,6 @@ pub(super) struct Average;
 
 impl super::Rule for Average {
     fn combine(&self, agreed: &mut [f64], replicas: &[Vec<f64>], _damping: f64) {
-        let share = 1.0 / replicas.len() as f64;
-        agreed.fill(0.0);
-        for replica in replicas {
-            for (sum, value) in agreed.iter_mut().zip(replica) {
-                *sum += share * value;
-            }
-        }
+        super::add_changes(agreed, replicas, 1.0 / replicas.len() as f64);
     }
 }

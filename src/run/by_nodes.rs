@@ -5,8 +5,14 @@
 //! each replica takes it from there. Traffic of K replicas of d on M nodes with W workers, a worker: 8Kd/W read on its
 //! node; 8Md/W read, most of it from other nodes; 8Md/W more of that, and 8Kd/W on its node again.
 
-use super::{Crew, PANICKED, Run, exchanging::distance2, share};
-use crate::{data::matrix::Matrix, os::memory::Pages, placement::Plan, sync::Slot};
+use super::{Crew, PANICKED, Run, exchanging::add_distance2, share};
+use crate::{
+    data::matrix::Matrix,
+    exchange::move_by,
+    os::memory::Pages,
+    placement::Plan,
+    sync::{Slot, touched::WORD},
+};
 use std::sync::RwLock;
 
 /// Which replicas and workers share a node.
@@ -52,6 +58,15 @@ impl Groups {
     }
 }
 
+impl Groups {
+    /// The part of `width` coordinates that `worker` sums on its node.
+    pub(super) fn range(&self, worker: usize, width: usize) -> std::ops::Range<usize> {
+        let workers = &self.groups[self.of[worker]].workers;
+        let rank = workers.iter().position(|&other| other == worker).expect("a group lists its workers");
+        share(width, rank, workers.len())
+    }
+}
+
 impl Group {
     /// Calls `each` with every worker of the group and the part of `range` that is in its sum: where it begins in
     /// `range`, and in the sum.
@@ -76,46 +91,69 @@ impl<D: Matrix> Run<'_, D> {
     }
 
     fn node_range(&self, groups: &Groups, worker: usize) -> std::ops::Range<usize> {
-        let workers = &groups.groups[groups.of[worker]].workers;
-        let rank = workers.iter().position(|&other| other == worker).expect("a group lists its workers");
-        share(self.engine.width(), rank, workers.len())
+        groups.range(worker, self.engine.width())
     }
 
     fn sum_on_node(&self, groups: &Groups, worker: usize) {
-        let start = self.node_range(groups, worker).start;
+        let range = self.node_range(groups, worker);
         let mut sum = groups.sums[worker].write().expect(PANICKED);
-        let mut one = vec![0.0; sum.len()];
-        sum.fill(0.0);
-        for &replica in &groups.groups[groups.of[worker]].replicas {
-            self.engine.read(replica, start, &mut one);
-            sum.iter_mut().zip(&one).for_each(|(sum, value)| *sum += value);
-        }
+        let mut one = [0.0; WORD];
+        self.moving.unite(worker);
+        self.moving.unions[worker].read().expect(PANICKED).runs(range.clone(), |run| {
+            let sum = &mut sum[run.start - range.start..run.end - range.start];
+            sum.fill(0.0);
+            for &replica in &groups.groups[groups.of[worker]].replicas {
+                let one = &mut one[..run.len()];
+                self.engine.read(replica, run.start, one);
+                sum.iter_mut().zip(&*one).for_each(|(sum, value)| *sum += value);
+            }
+        });
     }
 
+    /// agreed ← agreed + (1/K) Σ over nodes of (the node's sum − as many times agreed, added up as the sum was): where no replica
+    /// changed that is 0, to the bit.
     fn average_nodes(&self, groups: &Groups, worker: usize) {
         let (width, range) = (self.engine.width(), share(self.engine.width(), worker, self.workers()));
         let scale = 1.0 / self.replicas() as f64;
         let mut agreed = self.agreed[worker].write().expect(PANICKED);
-        agreed.fill(0.0);
-        for group in &groups.groups {
-            group.parts(width, range.clone(), |other, at, from, len| {
-                let sum = groups.sums[other].read().expect(PANICKED);
-                let agreed = agreed[at..at + len].iter_mut();
-                agreed.zip(&sum[from..from + len]).for_each(|(agreed, sum)| *agreed += scale * sum);
+        let (mut changes, mut moved) = ([0.0; WORD], 0);
+        // The marks of one node's parts are those of all replicas.
+        groups.groups[0].parts(width, range.clone(), |with, at, _, len| {
+            let part = range.start + at..range.start + at + len;
+            self.moving.unions[with].read().expect(PANICKED).runs(part, |run| {
+                let agreed = &mut agreed[run.start - range.start..run.end - range.start];
+                let changes = &mut changes[..run.len()];
+                changes.fill(0.0);
+                for group in &groups.groups {
+                    group.parts(width, run.clone(), |other, at, from, len| {
+                        let sum = &groups.sums[other].read().expect(PANICKED)[from..from + len];
+                        let pairs = agreed[at..at + len].iter().zip(sum);
+                        for (change, (&before, sum)) in changes[at..].iter_mut().zip(pairs) {
+                            *change += sum - group.replicas.iter().fold(0.0, |sum, _| sum + before);
+                        }
+                    });
+                }
+                move_by(agreed, changes, scale);
+                self.engine.round(agreed);
+                moved += run.len();
             });
-        }
+        });
+        self.moving.count(worker, moved, range.len());
     }
 
     fn copy_to_node(&self, groups: &Groups, worker: usize) {
         let (width, range) = (self.engine.width(), self.node_range(groups, worker));
         let mut sum = groups.sums[worker].write().expect(PANICKED);
+        let union = self.moving.unions[worker].read().expect(PANICKED);
         for other in 0..self.workers() {
             let chunk = share(width, other, self.workers());
-            let (start, end) = (chunk.start.max(range.start), chunk.end.min(range.end));
-            if start < end {
+            let part = chunk.start.max(range.start)..chunk.end.min(range.end);
+            if part.start < part.end {
                 let agreed = self.agreed[other].read().expect(PANICKED);
-                sum[start - range.start..end - range.start]
-                    .copy_from_slice(&agreed[start - chunk.start..end - chunk.start]);
+                union.runs(part, |run| {
+                    sum[run.start - range.start..run.end - range.start]
+                        .copy_from_slice(&agreed[run.start - chunk.start..run.end - chunk.start]);
+                });
             }
         }
     }
@@ -124,16 +162,22 @@ impl<D: Matrix> Run<'_, D> {
         let width = self.engine.width();
         let (rank, of) = self.task.plan.rank_in_replica(worker);
         let (range, replica) = (share(width, rank, of), self.replica_of(worker));
-        let mut before = vec![0.0; range.len()];
-        self.engine.read(replica, range.start, &mut before);
+        let mut before = [0.0; WORD];
         let mut spread = 0.0;
         groups.groups[groups.of[worker]].parts(width, range.clone(), |other, at, from, len| {
             let sum = groups.sums[other].read().expect(PANICKED);
-            self.engine.write(replica, range.start + at, &sum[from..from + len]);
-            let x = self.parameters_among(range.start + at, len);
-            spread += distance2(&before[at..at + x], &sum[from..from + x]);
+            let part = range.start + at..range.start + at + len;
+            self.moving.unions[other].read().expect(PANICKED).runs(part.clone(), |run| {
+                let (before, sum) = (&mut before[..run.len()], &sum[from..][run.start - part.start..]);
+                self.engine.read(replica, run.start, before);
+                self.engine.write(replica, run.start, &sum[..run.len()]);
+                let x = self.parameters_among(run.start, run.len());
+                add_distance2(&mut spread, &before[..x], &sum[..x]);
+            });
         });
         self.spread[worker].put(spread);
+        // All marks were united two phases ago.
+        self.moving.clear(replica, (rank, of));
         self.take_constant(worker);
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     prox::Prox,
     shard::{Part, Shards},
     store::{Replica, View},
+    sync::Touched,
     trace::{Delays, StepTaken},
     vectors::on_vectors,
 };
@@ -32,6 +33,12 @@ pub trait Engine<D: Matrix>: Sync {
     fn read(&self, replica: usize, start: usize, out: &mut [f64]);
     /// Puts `values` at the slots from `start` on. For between the phases, when no worker has the replica open.
     fn write(&self, replica: usize, start: usize, values: &[f64]);
+    /// `values` as a replica keeps them, rounded to the type of its slots.
+    fn round(&self, values: &mut [f64]);
+    /// Marks what the worker wrote in window `index`, in updates and in sweeps, in `touched`.
+    fn mark(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize, touched: &Touched);
+    /// Lines written to one replica after which all of it is swept, if it ever is.
+    fn sweeps_every(&self) -> Option<u64>;
     /// x[start..] ← x[start..] + delta, beside the updates of the replica's workers, of which none is lost where the merge
     /// loses none. Where a replica is its worker's alone it waits until that worker is between two windows.
     fn add(&self, replica: usize, start: usize, delta: &[f64]);
@@ -103,6 +110,8 @@ pub(super) struct Hands<L> {
     pub(super) steps: Vec<StepTaken>,
     /// Updates since the last sweep.
     pub(super) unsettled: u64,
+    /// Whether there was a sweep since what it wrote was last marked.
+    pub(super) settled: bool,
     /// Place among the workers of its replica, and their number.
     pub(super) rank: (usize, usize),
 }
@@ -174,6 +183,18 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
             vector.write(start, own);
             values = rest;
         }
+    }
+
+    fn round(&self, values: &mut [f64]) {
+        values.iter_mut().for_each(|value| *value = R::kept(*value));
+    }
+
+    fn mark(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize, touched: &Touched) {
+        self.mark_window(run, worker, epoch, index, touched);
+    }
+
+    fn sweeps_every(&self) -> Option<u64> {
+        self.method.settle_every()
     }
 
     fn add(&self, replica: usize, start: usize, delta: &[f64]) {
@@ -252,6 +273,7 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
                 delays: Delays::default(),
                 steps: Vec::new(),
                 unsettled: 0,
+                settled: false,
                 rank: plan.rank_in_replica(worker),
             },
             cursor: Cursor::new(self.method.lines_per_update(), longest, own.iter().map(|(_, lines)| lines).sum()),
@@ -326,6 +348,6 @@ pub(super) fn settle<M: Method, V: View>(method: &M, x: &V, hands: &mut Hands<M:
     let updates = hands.unsettled * workers as u64;
     if updates >= every || (flush && updates > 0) {
         method.settle(x, share(x.len(), rank, workers), updates, pace);
-        hands.unsettled = 0;
+        (hands.unsettled, hands.settled) = (0, true);
     }
 }

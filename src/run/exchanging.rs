@@ -1,24 +1,31 @@
 //! The phases in which replicas are drawn together.
 
 use super::{Crew, PANICKED, Run, share};
-use crate::{data::matrix::Matrix, sync::Slot};
+use crate::{
+    data::matrix::Matrix,
+    sync::{Slot, touched::WORD},
+};
 
 /// How much larger than what was measured σ′ is, since the next window may be worse.
 const MARGIN: f64 = 1.25;
-/// Coordinates combined at a time: K + 1 blocks of them stay in L1 for K up to 7, in L2 beyond.
-const BLOCK: usize = 512;
 
 impl<D: Matrix> Run<'_, D> {
-    /// All replicas and all private scalars become what is agreed.
-    pub(super) fn exchange(&self, crew: &Crew<'_>) {
-        crew.phase(|worker| self.publish(worker), || ());
+    /// All replicas and all private scalars become what is agreed, after window `index`.
+    pub(super) fn exchange(&self, crew: &Crew<'_>, epoch: u64, index: usize) {
+        crew.phase(
+            |worker| {
+                self.publish(worker);
+                self.mark(worker, epoch, index);
+            },
+            || (),
+        );
         if let Some(groups) = &self.nodes {
             return self.exchange_by_nodes(crew, groups);
         }
         crew.phase(|worker| self.combine(worker), || self.pace_by_overlap());
         crew.phase(
             |worker| {
-                self.adopt(worker);
+                self.adopt_moved(worker);
                 self.take_constant(worker);
             },
             || (),
@@ -58,31 +65,40 @@ impl<D: Matrix> Run<'_, D> {
         sum / self.workers() as f64
     }
 
-    /// Combines the worker's range of all replicas.
+    /// Combines what moves of the worker's range of all replicas.
     fn combine(&self, worker: usize) {
         let range = share(self.engine.width(), worker, self.workers());
         let mut agreed = self.agreed[worker].write().expect(PANICKED);
         let damping = self.pace_damping.read();
-        let mut blocks: Vec<Vec<f64>> = vec![Vec::with_capacity(BLOCK); self.replicas()];
-        let (mut spread, mut start) = (0.0, Vec::with_capacity(BLOCK));
-        let mut overlap = [0.0; 2];
-        for (k, agreed) in agreed.chunks_mut(BLOCK).enumerate() {
+        let mut blocks: Vec<Vec<f64>> = vec![Vec::with_capacity(WORD); self.replicas()];
+        let mut start = Vec::with_capacity(WORD);
+        // Sums go slot by slot, each replica's for itself: what does not move adds 0, and leaves them to the bit.
+        let (mut spread, mut apart, mut together) = (vec![0.0; blocks.len()], vec![0.0; blocks.len()], 0.0);
+        let mut moved = 0;
+        self.moving.unite(worker);
+        self.moving.unions[worker].read().expect(PANICKED).runs(range.clone(), |run| {
             for (replica, block) in blocks.iter_mut().enumerate() {
-                block.resize(agreed.len(), 0.0);
-                self.engine.read(replica, range.start + k * BLOCK, block);
+                block.resize(run.len(), 0.0);
+                self.engine.read(replica, run.start, block);
             }
+            let agreed = &mut agreed[run.start - range.start..run.end - range.start];
             start.clear();
             start.extend_from_slice(agreed);
             self.task.exchange.combine(agreed, &blocks, damping);
+            // What replicas of 4 bytes cannot keep is not agreed.
+            self.engine.round(agreed);
             if self.task.exchange.sums() {
-                overlap[0] += distance2(agreed, &start);
-                overlap[1] += blocks.iter().map(|block| distance2(block, &start)).sum::<f64>();
+                add_distance2(&mut together, agreed, &start);
+                apart.iter_mut().zip(&blocks).for_each(|(sum, block)| add_distance2(sum, block, &start));
             }
             // How far apart the parameters are; companions do not count.
-            let x = self.parameters_among(range.start + k * BLOCK, agreed.len());
-            spread += blocks.iter().map(|block| distance2(&block[..x], &agreed[..x])).sum::<f64>();
-        }
-        self.spread[worker].put(spread);
+            let x = self.parameters_among(run.start, run.len());
+            spread.iter_mut().zip(&blocks).for_each(|(sum, block)| add_distance2(sum, &block[..x], &agreed[..x]));
+            moved += run.len();
+        });
+        self.moving.count(worker, moved, range.len());
+        self.spread[worker].put(spread.iter().sum());
+        let overlap = [together, apart.iter().sum()];
         self.overlap[worker].iter().zip(overlap).for_each(|(cell, sum)| cell.put(sum));
     }
 
@@ -114,6 +130,21 @@ impl<D: Matrix> Run<'_, D> {
         }
     }
 
+    /// The same of what moved, and takes back the marks of it.
+    fn adopt_moved(&self, worker: usize) {
+        let (rank, of) = self.task.plan.rank_in_replica(worker);
+        let replica = self.replica_of(worker);
+        for (chunk, agreed) in self.agreed.iter().enumerate().filter(|(chunk, _)| chunk % of == rank) {
+            let range = share(self.engine.width(), chunk, self.workers());
+            let agreed = agreed.read().expect(PANICKED);
+            self.moving.unions[chunk].read().expect(PANICKED).runs(range.clone(), |run| {
+                self.engine.write(replica, run.start, &agreed[run.start - range.start..run.end - range.start]);
+            });
+        }
+        // Whoever needs them has united them before this phase.
+        self.moving.clear(replica, (rank, of));
+    }
+
     /// How many of the slots from `start` on, `len` of them, are parameters and not a companion's.
     pub(super) fn parameters_among(&self, start: usize, len: usize) -> usize {
         self.task.width().saturating_sub(start).min(len)
@@ -125,6 +156,11 @@ impl<D: Matrix> Run<'_, D> {
         let sum: f64 = self.spread.iter().map(|spread| spread.read()).sum();
         (replicas > 1).then(|| (sum / replicas as f64).sqrt())
     }
+}
+
+/// sum ← sum + Σ (a − b)², term by term.
+pub(super) fn add_distance2(sum: &mut f64, a: &[f64], b: &[f64]) {
+    *sum = a.iter().zip(b).fold(*sum, |sum, (a, b)| sum + (a - b) * (a - b));
 }
 
 pub(super) fn distance2(a: &[f64], b: &[f64]) -> f64 {

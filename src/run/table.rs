@@ -52,6 +52,8 @@ impl<D: Matrix> Run<'_, D> {
         let mut stored = vec![0.0; range.len()];
         self.engine.read(self.replica_of(worker), width + range.start, &mut stored);
         self.drifted(worker, &stored, &sums);
+        // Not agreed before replicas meet again, where an exchange draws them together.
+        self.moving.mark_in_all(width + range.start..width + range.end);
         (0..self.replicas()).for_each(|replica| self.engine.write(replica, width + range.start, &sums));
     }
 }

@@ -251,7 +251,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                 // One update as long as all of them.
                 let pace = Pace { step: total - hands.swept, ..*pace };
                 method.settle(x, share(x.len(), rank, workers), method.lines_per_update() as u64, &pace);
-                (hands.swept, hands.unsettled) = (total, 0);
+                (hands.swept, hands.unsettled, hands.settled) = (total, 0, true);
             }
         }
         drop(held);

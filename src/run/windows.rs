@@ -12,14 +12,14 @@ impl<D: Matrix> Run<'_, D> {
 
     /// An epoch's updates, and the exchanges between them. Where replicas gossip all windows go at once, and the runner makes
     /// a step of the gossip after each.
-    pub(super) fn visit(&self, crew: &Crew<'_>, windows: impl Fn(Range<usize>)) {
+    pub(super) fn visit(&self, crew: &Crew<'_>, epoch: u64, windows: impl Fn(Range<usize>)) {
         if self.mixing.is_some() {
             return windows(0..self.windows());
         }
         for index in 0..self.windows() {
             windows(index..index + 1);
             if self.replicas() > 1 {
-                self.exchange(crew);
+                self.exchange(crew, epoch, index);
             }
         }
     }

@@ -43,6 +43,11 @@ where
         self.0.read().expect(POISONED).settle(pages_max)
     }
 
+    #[inline(always)]
+    fn kept(value: f64) -> f64 {
+        <Cell<T> as Slot>::new(value).read()
+    }
+
     fn open(&self) -> Self::Open<'_> {
         self.0.write().expect(POISONED)
     }

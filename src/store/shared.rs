@@ -40,6 +40,11 @@ impl<S: Slot + Zeroed + Send + Sync + 'static, M: Merge + 'static> Replica for S
         self.slots.settle(pages_max)
     }
 
+    #[inline(always)]
+    fn kept(value: f64) -> f64 {
+        S::new(value).read()
+    }
+
     fn open(&self) {}
 
     #[inline(always)]

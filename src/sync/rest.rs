@@ -25,6 +25,13 @@ impl Rest {
         rests
     }
 
+    /// Whether its last visit moved it, or none came yet: neither a visit that did not nor a time that it was passed over leaves
+    /// level 0.
+    #[inline(always)]
+    pub fn moved(&self) -> bool {
+        self.0.load(Relaxed) == 0
+    }
+
     /// It was visited.
     #[inline(always)]
     pub fn visited(&self, moved: bool) {
@@ -36,6 +43,20 @@ impl Rest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_has_moved_after_a_visit_that_moved_it_and_not_while_it_rests() {
+        let rest = Rest(AtomicU8::new(0));
+        for moved in [false, true, false, false, false, true] {
+            rest.visited(moved);
+            loop {
+                assert_eq!(rest.moved(), moved);
+                if !rest.passes() {
+                    break;
+                }
+            }
+        }
+    }
 
     #[test]
     fn rests_grow_to_seven_and_end_when_the_line_moves() {

@@ -1,0 +1,237 @@
+//! Which blocks of the replicas an exchange moves, where they meet: all, or those of eight slots (a cache line of f64) that
+//! some replica's workers touched since the last one.
+//!
+//! After an exchange every replica holds what is agreed, to the bit. So where nobody writes, nobody's change is other than 0,
+//! and no rule makes anything else of it: an exchange that passes over such blocks ends where one of all slots does.
+//!
+//! Updates mark nothing. After a window its worker goes once more over the columns of the lines that moved, 4 bytes an
+//! entry, and marks their blocks in its replica's [`Touched`], d/64 bytes on the replica's node; sweeps mark their slice, and
+//! so does whatever else writes to a replica between exchanges. Who combines a range adds up the marks of all K replicas
+//! over it, Kd/64W bytes for W workers, and leaves the sum for those who take over what is agreed.
+
+use super::{
+    PANICKED, Run,
+    engine::{Engine, SEATED, Seat, Team},
+    share,
+};
+use crate::{
+    data::matrix::{Matrix, Row},
+    method::Method,
+    os::memory::{Pages, Residency},
+    placement::Plan,
+    store::Replica,
+    sync::{
+        Rest, SharedF64, Slot, Touched,
+        touched::{BLOCK, WORD},
+    },
+};
+use crossbeam_utils::CachePadded;
+use std::{ops::Range, sync::RwLock};
+
+/// See the module.
+pub(super) struct Moving {
+    /// By replica, where an exchange moves what was touched.
+    touched: Option<Vec<Touched>>,
+    /// By worker, over the range that it combines.
+    pub(super) unions: Vec<RwLock<Union>>,
+    /// Slots that each worker combined, and slots of its ranges.
+    counts: Vec<CachePadded<[SharedF64; 2]>>,
+}
+
+/// Blocks that some replica touched.
+pub(super) struct Union {
+    /// The first word of marks, and the marks; none where all blocks move.
+    first: usize,
+    words: Pages<u64>,
+}
+
+impl Moving {
+    /// Among the replicas of `plan`, of `width` slots, of which `ranges` are combined by each worker: what was touched, or all.
+    pub(super) fn new(plan: &Plan, width: usize, ranges: impl Fn(usize) -> Range<usize>, touched: bool) -> Self {
+        let union = |worker| {
+            let range = ranges(worker);
+            let words = if touched { range.end.div_ceil(WORD) - range.start / WORD } else { 0 };
+            let words = Pages::placed(words, &plan.site_of_worker(worker));
+            RwLock::new(Union { first: range.start / WORD, words })
+        };
+        let marks = || plan.replicas.iter().map(|replica| Touched::placed(width, &plan.site(&replica.home)));
+        Moving {
+            touched: touched.then(|| marks().collect()),
+            unions: (0..plan.workers.len()).map(union).collect(),
+            counts: plan.workers.iter().map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
+        }
+    }
+
+    /// The marks of a replica, where it has any.
+    pub(super) fn of(&self, replica: usize) -> Option<&Touched> {
+        Some(&self.touched.as_ref()?[replica])
+    }
+
+    /// Marks slots of a replica that something else than an update writes.
+    pub(super) fn mark(&self, replica: usize, slots: Range<usize>) {
+        if let Some(touched) = self.of(replica) {
+            touched.mark_all(slots);
+        }
+    }
+
+    /// The same of all replicas.
+    pub(super) fn mark_in_all(&self, slots: Range<usize>) {
+        self.touched.iter().flatten().for_each(|touched| touched.mark_all(slots.clone()));
+    }
+
+    /// Adds up the marks of all replicas over the range that `worker` combines.
+    pub(super) fn unite(&self, worker: usize) {
+        let Some(touched) = &self.touched else { return };
+        let Union { first, words } = &mut *self.unions[worker].write().expect(PANICKED);
+        words.fill(0);
+        touched.iter().for_each(|touched| touched.add_to(*first, words));
+    }
+
+    /// Takes back the marks of a replica, of which the worker of rank `rank` of `of` does its share.
+    pub(super) fn clear(&self, replica: usize, (rank, of): (usize, usize)) {
+        if let Some(touched) = self.of(replica) {
+            touched.clear(share(touched.words(), rank, of));
+        }
+    }
+
+    /// Counts what `worker` combined: `moved` of `all` slots.
+    pub(super) fn count(&self, worker: usize, moved: usize, all: usize) {
+        let add = |cell: &SharedF64, slots: usize| cell.put(cell.read() + slots as f64);
+        let [cells_moved, cells_all] = &*self.counts[worker];
+        add(cells_moved, moved);
+        add(cells_all, all);
+    }
+
+    /// What part of the slots exchanges moved so far; `None` before the first.
+    pub(super) fn share(&self) -> Option<f64> {
+        let sum = |which: usize| self.counts.iter().map(|counts| counts[which].read()).sum::<f64>();
+        (sum(1) > 0.0).then(|| sum(0) / sum(1))
+    }
+
+    /// Whether exchanges move what was touched.
+    pub(super) fn is_touched(&self) -> bool {
+        self.touched.is_some()
+    }
+
+    /// Where the marks of a replica lie.
+    pub(super) fn residency(&self, replica: usize, pages_max: usize) -> Option<Residency> {
+        self.of(replica).map(|touched| touched.residency(pages_max))
+    }
+}
+
+impl Union {
+    /// Calls `each` with the slots of `range` that move, in order: runs of blocks, of at most 512 slots each.
+    pub(super) fn runs(&self, range: Range<usize>, mut each: impl FnMut(Range<usize>)) {
+        if self.words.is_empty() {
+            return range.clone().step_by(WORD).for_each(|start| each(start..range.end.min(start + WORD)));
+        }
+        let (mut at, end) = (range.start / BLOCK, range.end.div_ceil(BLOCK));
+        loop {
+            let first = self.next(at, end, true);
+            if first == end {
+                return;
+            }
+            at = self.next(first, end.min(first + WORD / BLOCK), false);
+            each(range.start.max(first * BLOCK)..range.end.min(at * BLOCK));
+        }
+    }
+
+    /// The first block from `at` on that is marked, or is not; `end` if none is before it.
+    fn next(&self, mut at: usize, end: usize, marked: bool) -> usize {
+        while at < end {
+            let word = self.words[at / 64 - self.first];
+            let found = if marked { word } else { !word } >> (at % 64);
+            if found != 0 {
+                return end.min(at + found.trailing_zeros() as usize);
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        end
+    }
+}
+
+impl<D: Matrix> Run<'_, D> {
+    /// Marks what the worker wrote in window `index`, where exchanges move what was touched.
+    pub(super) fn mark(&self, worker: usize, epoch: u64, index: usize) {
+        if let Some(touched) = self.moving.of(self.replica_of(worker)) {
+            self.engine.mark(self, worker, epoch, index, touched);
+        }
+    }
+}
+
+impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
+    /// Marks the blocks of the lines that a worker's window moved, and its slice if it swept that; all where an update ends with
+    /// dense work.
+    pub(super) fn mark_window(
+        &self,
+        run: &Run<'_, D>,
+        worker: usize,
+        epoch: u64,
+        index: usize,
+        touched: &Touched,
+    ) {
+        let (width, all) = (self.replicas[0].width, Engine::<D>::width(self));
+        if M::FINISHES {
+            return touched.mark_all(0..all);
+        }
+        let mut seat = self.seats[worker].lock().expect(PANICKED);
+        let Seat { order, hands, parts, .. } = &mut **seat.as_mut().expect(SEATED);
+        if std::mem::take(&mut hands.settled) {
+            touched.mark_all(share(width, hands.rank.0, hands.rank.1));
+        }
+        let (_, window) = run.window_of(order.epoch(epoch), index);
+        for bucket in window {
+            let part = parts[bucket.part as usize];
+            for line in bucket.range().filter(|line| part.rests.get(*line).is_none_or(Rest::moved)) {
+                match part.matrix.row(line) {
+                    Row::Sparse(row) => {
+                        row.columns().iter().for_each(|&column| touched.mark(column as usize));
+                        if all > width {
+                            row.columns().iter().for_each(|&column| touched.mark(width + column as usize));
+                        }
+                    }
+                    // One line has touched them all.
+                    Row::Dense(_) => return touched.mark_all(0..all),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn runs_are_the_slots_of_marked_blocks_in_order(
+            start in 0usize..3000,
+            len in 0usize..3000,
+            slots in prop::collection::vec(0usize..6000, 0..60),
+            filled in 0usize..6000,
+        ) {
+            let range = start..start + len;
+            let first = start / WORD;
+            let mut union = Union { first, words: Pages::zeroed(range.end.div_ceil(WORD) - first) };
+            let mut moves = vec![false; 6000];
+            let filled = filled..filled + 700;
+            for slot in slots.into_iter().chain(filled).filter(|slot| *slot < 6000 && union.words.len() > 0) {
+                if let Some(word) = (slot / WORD).checked_sub(first).and_then(|word| union.words.get_mut(word)) {
+                    *word |= 1 << (slot / BLOCK % 64);
+                    moves[slot / BLOCK * BLOCK..slot / BLOCK * BLOCK + BLOCK].fill(true);
+                }
+            }
+            let mut found = Vec::new();
+            union.runs(range.clone(), |run| {
+                assert!(!run.is_empty() && run.len() <= WORD);
+                found.extend(run);
+            });
+            let expected: Vec<usize> = range.clone().filter(|slot| moves[*slot]).collect();
+            prop_assert_eq!(found, expected);
+            let (all, mut found) = (Union { first: 0, words: Pages::zeroed(0) }, Vec::new());
+            all.runs(range.clone(), |run| found.extend(run));
+            prop_assert_eq!(found, range.collect::<Vec<_>>());
+        }
+    }
+}
