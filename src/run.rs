@@ -47,6 +47,7 @@ pub use crate::method::Form;
 use crew::Crew;
 use engine::Engine;
 use gauge::Gauge;
+pub use moving::Exchanged;
 pub use task::{Facts, Limits, Task};
 
 /// What decides at an epoch's end, touched by one thread at a time.
@@ -167,6 +168,8 @@ pub struct Ended {
     pub updates: u64,
     /// What each worker waited for.
     pub waits: Vec<Waits>,
+    /// What exchanges moved, where replicas met.
+    pub exchanged: Option<Exchanged>,
     /// How long updates were delayed, where that was measured.
     pub delays: Option<DelaySummary>,
     /// Where threads and pages were when the run began.
@@ -212,22 +215,7 @@ impl<'a, D: Matrix> Run<'a, D> {
                 .map_or(1, |every| (each / (batch * every as f64)).ceil().max(1.0) as usize),
         };
         let nodes = task.exchange.by_nodes().then(|| by_nodes::Groups::new(task.plan, engine.width())).flatten();
-        // Lines of one worker between two exchanges; of a replica, those of all its workers count for its sweeps.
-        let between = each / windows as f64;
-        let swept = engine.sweeps_every().map_or(0.0, |every| {
-            between * workers as f64 / replicas as f64 / every as f64
-        });
-        let touched = task.exchange.moves_touched(&crate::exchange::Window {
-            width: engine.width(),
-            entries: between * row_nonzeros,
-            workers,
-            swept: if task.facts.shape.dense || engine.finishes() { 1.0 } else { swept },
-        });
-        let ranges = |worker: usize| match &nodes {
-            Some(groups) => groups.range(worker, engine.width()),
-            None => share(engine.width(), worker, workers),
-        };
-        let moving = moving::Moving::new(task.plan, engine.width(), ranges, touched);
+        let moving = moving::Moving::new(&task, engine, nodes.as_ref(), each / windows as f64);
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
         let damping = from.map_or(replicas as f64, |from| from.damping);
         let least = if task.exchange.sums() { 1.0 } else { damping };
@@ -413,6 +401,7 @@ impl<'a, D: Matrix> Run<'a, D> {
         let checkpoint = self.checkpoint();
         let model = self.model();
         let (updates, waits, delays) = (self.updates(), self.waits(), self.delays());
+        let exchanged = self.moving.exchanged();
         let ledger = self.ledger.into_inner().expect(PANICKED);
         if let Some(error) = ledger.error {
             return Err(error);
@@ -428,6 +417,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             samples: ledger.samples,
             updates,
             waits,
+            exchanged,
             delays,
             actual: ledger.actual,
             warnings: ledger.warnings,

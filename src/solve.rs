@@ -16,7 +16,7 @@ use crate::{
     os::clock::Stopwatch,
     placement::{Label, Plan, actual::Actual, team::Standing},
     run::{
-        Ended, Facts, Form, Limits, Task, Waits,
+        Ended, Exchanged, Facts, Form, Limits, Task, Waits,
         engine::{Engine, Team},
         interleaved, threads,
     },
@@ -106,6 +106,8 @@ pub struct Outcome {
     pub checkpoint: Checkpoint,
     /// What each worker waited for.
     pub waits: Vec<Waits>,
+    /// What exchanges moved, where replicas met.
+    pub exchanged: Option<Exchanged>,
     /// How long updates were delayed, where that was measured: by a step rule that needs it, under injection, or for a log of
     /// steps.
     pub delays: Option<DelaySummary>,
@@ -321,6 +323,7 @@ impl Fit<'_> {
             model: ended.model,
             checkpoint: ended.checkpoint,
             waits: ended.waits,
+            exchanged: ended.exchanged,
             delays: ended.delays,
             step_initial,
         }

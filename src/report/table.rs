@@ -4,7 +4,7 @@ use super::{Report, describe, short};
 use crate::{
     os::memory::Residency,
     placement::{Label, Plan, actual::Actual, team::Standing},
-    run::Waits,
+    run::{Exchanged, Waits},
     topology::cpulist,
     trace::{CertificateKind, DelaySummary, StopReason},
 };
@@ -59,6 +59,13 @@ pub fn table(report: &Report<'_>) -> String {
     ];
     if let Some(text) = memory(&outcome.placed) {
         rows.insert(4, ("memory", text));
+    }
+    if let Some(Exchanged { touched, share }) = outcome.exchanged {
+        let what = if touched { "what was touched" } else { "all" };
+        rows.insert(
+            rows.len() - 3,
+            ("exchanges", format!("moved {what}: {} % of the slots", short(100.0 * share))),
+        );
     }
     if let Some(DelaySummary { label, updates, mean, p99, max }) = &outcome.delays {
         rows.push((

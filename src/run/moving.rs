@@ -10,15 +10,16 @@
 //! over it, Kd/64W bytes for W workers, and leaves the sum for those who take over what is agreed.
 
 use super::{
-    PANICKED, Run,
+    PANICKED, Run, Task,
+    by_nodes::Groups,
     engine::{Engine, SEATED, Seat, Team},
     share,
 };
 use crate::{
     data::matrix::{Matrix, Row},
+    exchange::Window,
     method::Method,
     os::memory::{Pages, Residency},
-    placement::Plan,
     store::Replica,
     sync::{
         Rest, SharedF64, Slot, Touched,
@@ -38,6 +39,15 @@ pub(super) struct Moving {
     counts: Vec<CachePadded<[SharedF64; 2]>>,
 }
 
+/// What exchanges moved, where replicas meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exchanged {
+    /// Whether they moved what was touched since the last, or all.
+    pub touched: bool,
+    /// What part of the slots they moved.
+    pub share: f64,
+}
+
 /// Blocks that some replica touched.
 pub(super) struct Union {
     /// The first word of marks, and the marks; none where all blocks move.
@@ -46,10 +56,26 @@ pub(super) struct Union {
 }
 
 impl Moving {
-    /// Among the replicas of `plan`, of `width` slots, of which `ranges` are combined by each worker: what was touched, or all.
-    pub(super) fn new(plan: &Plan, width: usize, ranges: impl Fn(usize) -> Range<usize>, touched: bool) -> Self {
+    /// For a run whose workers go through `lines` lines each between two exchanges.
+    pub(super) fn new<D: Matrix>(
+        task: &Task<'_, D>,
+        engine: &dyn Engine<D>,
+        nodes: Option<&Groups>,
+        lines: f64,
+    ) -> Self {
+        let (plan, width) = (task.plan, engine.width());
+        let workers = plan.workers.len();
+        // For the sweeps of a replica the lines of all its workers count.
+        let of_replica = lines * workers as f64 / plan.replicas.len() as f64;
+        let swept = engine.sweeps_every().map_or(0.0, |every| of_replica / every as f64);
+        let touched = task.exchange.moves_touched(&Window {
+            width,
+            entries: lines * task.shards.nonzeros() as f64 / task.shards.lines().max(1) as f64,
+            workers,
+            swept: if task.facts.shape.dense || engine.finishes() { 1.0 } else { swept },
+        });
         let union = |worker| {
-            let range = ranges(worker);
+            let range = nodes.map_or(share(width, worker, workers), |nodes| nodes.range(worker, width));
             let words = if touched { range.end.div_ceil(WORD) - range.start / WORD } else { 0 };
             let words = Pages::placed(words, &plan.site_of_worker(worker));
             RwLock::new(Union { first: range.start / WORD, words })
@@ -57,8 +83,8 @@ impl Moving {
         let marks = || plan.replicas.iter().map(|replica| Touched::placed(width, &plan.site(&replica.home)));
         Moving {
             touched: touched.then(|| marks().collect()),
-            unions: (0..plan.workers.len()).map(union).collect(),
-            counts: plan.workers.iter().map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
+            unions: (0..workers).map(union).collect(),
+            counts: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
         }
     }
 
@@ -102,15 +128,10 @@ impl Moving {
         add(cells_all, all);
     }
 
-    /// What part of the slots exchanges moved so far; `None` before the first.
-    pub(super) fn share(&self) -> Option<f64> {
+    /// What exchanges moved so far; `None` before the first.
+    pub(super) fn exchanged(&self) -> Option<Exchanged> {
         let sum = |which: usize| self.counts.iter().map(|counts| counts[which].read()).sum::<f64>();
-        (sum(1) > 0.0).then(|| sum(0) / sum(1))
-    }
-
-    /// Whether exchanges move what was touched.
-    pub(super) fn is_touched(&self) -> bool {
-        self.touched.is_some()
+        (sum(1) > 0.0).then(|| Exchanged { touched: self.touched.is_some(), share: sum(0) / sum(1) })
     }
 
     /// Where the marks of a replica lie.
@@ -162,14 +183,7 @@ impl<D: Matrix> Run<'_, D> {
 impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     /// Marks the blocks of the lines that a worker's window moved, and its slice if it swept that; all where an update ends with
     /// dense work.
-    pub(super) fn mark_window(
-        &self,
-        run: &Run<'_, D>,
-        worker: usize,
-        epoch: u64,
-        index: usize,
-        touched: &Touched,
-    ) {
+    pub(super) fn mark_window(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize, touched: &Touched) {
         let (width, all) = (self.replicas[0].width, Engine::<D>::width(self));
         if M::FINISHES {
             return touched.mark_all(0..all);
@@ -216,7 +230,7 @@ mod tests {
             let mut union = Union { first, words: Pages::zeroed(range.end.div_ceil(WORD) - first) };
             let mut moves = vec![false; 6000];
             let filled = filled..filled + 700;
-            for slot in slots.into_iter().chain(filled).filter(|slot| *slot < 6000 && union.words.len() > 0) {
+            for slot in slots.into_iter().chain(filled).filter(|slot| *slot < 6000) {
                 if let Some(word) = (slot / WORD).checked_sub(first).and_then(|word| union.words.get_mut(word)) {
                     *word |= 1 << (slot / BLOCK % 64);
                     moves[slot / BLOCK * BLOCK..slot / BLOCK * BLOCK + BLOCK].fill(true);

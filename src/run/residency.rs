@@ -20,7 +20,8 @@ impl<D: Matrix> Run<'_, D> {
         }
         for (number, replica) in plan.replicas.iter().enumerate() {
             let (of, home) = (Owner::Replica(number), replica.home.clone());
-            let residency = self.engine.residency_of_replica(number, pages_max);
+            let mut residency = self.engine.residency_of_replica(number, pages_max);
+            self.moving.residency(number, pages_max).iter().for_each(|marks| residency.add(marks));
             arrays.push(Array { what: "parameters", of, home: home.clone(), residency });
             let messages = self.residency_of_messages(number, pages_max);
             arrays.extend(messages.map(|residency| Array { what: "messages", of, home, residency }));

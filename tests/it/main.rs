@@ -37,5 +37,6 @@ mod shared;
 mod solve;
 mod tidy;
 mod topology;
+mod touched;
 mod trace;
 mod verify;

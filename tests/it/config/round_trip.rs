@@ -4,9 +4,9 @@ use super::read;
 use farrow::{
     config::{
         CellKind, ClassWeight, Constraint, Count, DataMemory, DataPlacement, DelayKind, Every, ExchangeKind,
-        Granularity, GraphKind, HugePages, Injection, L2, Layout, MergeKind, MessageFaults, MethodKind, Normalize,
-        OrderKind, ParameterMemory, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop, Straggler,
-        WorkerOrder, Workers,
+        Granularity, GraphKind, HugePages, Injection, L2, Layout, MergeKind, MessageFaults, MethodKind, Moves,
+        Normalize, OrderKind, ParameterMemory, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop,
+        Straggler, WorkerOrder, Workers,
     },
     loss::Loss,
 };
@@ -245,6 +245,14 @@ fn setups() -> impl Strategy<Value = Setup> {
                 injection.messages =
                     MessageFaults { message_loss: (seed % 101) as f64 / 100.0, message_delay: seed % 65 };
             }
+            // What is touched moves where replicas meet, and there are several.
+            let gossips = exchange.is_some_and(|exchange| exchange.gossips());
+            let moves = match seed % 3 {
+                0 => Moves::Auto,
+                1 => Moves::All,
+                _ if gossips || parameters.replicas == Some(Granularity::Machine) => Moves::All,
+                _ => Moves::Touched,
+            };
             Setup {
                 problem,
                 virtual_nodes,
@@ -255,6 +263,7 @@ fn setups() -> impl Strategy<Value = Setup> {
                 step,
                 order,
                 exchange,
+                moves,
                 injection,
                 stop,
                 runner,
