@@ -17,7 +17,7 @@ use farrow::{
 };
 
 /// Rows that each touch 8 of so many columns, which are many lines of the cache.
-const COLUMNS: u32 = 400;
+const COLUMNS: u32 = 1600;
 const ROWS: usize = 120;
 
 fn rows() -> Data {
@@ -132,7 +132,9 @@ fn every_method_ends_at_the_same_bits_whatever_an_exchange_moves() {
             hold(dense, &what, setup);
         }
     }
-    assert!(pairs >= 7 * 2 * 3 && few >= 15, "{pairs} pairs, of which {few} moved less than half");
+    // Two or three exchanges of seven methods. In windows of 1 and 5 updates, two workers touch up to 80 of the 200 blocks of x, or
+    // margins in less than half of their 15; `piag` writes all, and a batch of `minibatch` touches most.
+    assert_eq!((pairs, few), (16 * 3, 12 * 2));
 }
 
 #[test]
@@ -168,7 +170,7 @@ fn delays_stragglers_and_consistent_reads_change_nothing_of_it() {
     use farrow::config::{DelayKind, MergeKind, Straggler};
     for method in ["hogwild", "proxasaga"] {
         let mut setup = said(method, "average", 6).unwrap();
-        setup.injection.delay = DelayKind::Constant(3);
+        setup.injection.delay = DelayKind::Fixed(3);
         setup.injection.straggler = Straggler::Slow { worker: 1, factor: 3.0 };
         assert!(hold(rows, method, setup) < 0.7, "{method}");
     }
@@ -214,11 +216,14 @@ fn two_blocks_a_row_move_and_no_more() {
 
 #[test]
 fn of_itself_a_run_moves_what_is_touched_only_where_that_is_little() {
-    let chosen = |every, machine| {
-        moved(ExchangeKind::Average { every }, machine, Moves::Auto, Runner::Interleaved).exchanged.unwrap().touched
-    };
-    assert!(chosen(Every::Updates(1), PLANS[0]));
-    assert!(!chosen(Every::Epoch, PLANS[0]));
+    let every = |every| ExchangeKind::Average { every };
+    // One row a worker: 4 of 512 blocks.
+    let little = moved(every(Every::Updates(1)), PLANS[0], Moves::Auto, Runner::Interleaved);
+    assert!(little.exchanged.unwrap().touched);
+    // 120 rows of 8 entries: nearly all of 200 blocks.
+    let mut setup = said("hogwild", "average", ROWS).unwrap();
+    let plan = planned(&mut setup, PLANS[0]);
+    assert_eq!(bits(rows(), &setup, &plan, Moves::Auto).1, Exchanged { touched: false, share: 1.0 });
     let one = moved(
         ExchangeKind::Average { every: Every::Epoch },
         (2, 1, Granularity::Core),
