@@ -146,6 +146,18 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
     ),
     ("[method]\nkind = \"minibatch\"\nrows = 0\n", "c.toml:3", &["rows = 0", "1 to"]),
     ("[method]\nkind = \"hogwild\"\nrows = 8\n", "c.toml:3", &["method.kind = \"hogwild\""]),
+    ("[exchange]\nmoves = \"few\"\n", "c.toml:2", &["\"few\"", "auto, all, touched"]),
+    (
+        "[exchange]\nkind = \"osgp\"\nmoves = \"touched\"\n",
+        "c.toml:3",
+        &["\"osgp\" (c.toml:2)", "differ everywhere", "\"average\", \"sum\" or \"allreduce\""],
+    ),
+    (
+        "[parameters]\nreplicas = \"machine\"\n[exchange]\nmoves = \"touched\"\n",
+        "c.toml:4",
+        &["(c.toml:2)", "is one replica", "take moves out"],
+    ),
+    ("[method]\nkind = \"newton\"\n[exchange]\nmoves = \"touched\"\n", "c.toml:4", &["\"newton\"", "whole passes"]),
     ("[exchange]\nevery = 64\n", "c.toml:2", &["exchange.kind = \"auto\""]),
     ("[method]\nkind = \"hogwild\"\npenalize_intercept = true\n", "c.toml:3", &["method.kind = \"hogwild\""]),
     (
