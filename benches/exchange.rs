@@ -39,6 +39,7 @@ fn rows(columns: u32, window: usize) -> Data {
     data::from_rows(&rows, &labels, columns as usize).expect("rows")
 }
 
+/// A run of twice so many epochs, with a sample after either half.
 fn run(columns: u32, window: usize, moves: Moves, epochs: u64) -> Outcome {
     let mut setup = Setup { method: MethodKind::Hogwild, moves, ..Setup::default() };
     setup.problem.l2 = L2::Value(0.0);
@@ -46,7 +47,7 @@ fn run(columns: u32, window: usize, moves: Moves, epochs: u64) -> Outcome {
     (setup.workers.count, setup.parameters.replicas) = (Count::Exactly(WORKERS), Some(Granularity::Core));
     (setup.exchange, setup.order) =
         (Some(ExchangeKind::Average { every: Every::Updates(window) }), OrderKind::Rows);
-    (setup.stop.target, setup.stop.max_epochs, setup.stop.evaluate_every) = (None, epochs, Some(epochs));
+    (setup.stop.target, setup.stop.max_epochs, setup.stop.evaluate_every) = (None, 2 * epochs, Some(epochs));
     let plan = plan(&Topology::of_host().expect("a topology"), &setup).expect("two cpus");
     solve(rows(columns, window), &setup, &plan, Start::default(), &mut Silent).expect("solved")
 }
@@ -81,7 +82,10 @@ fn exchange(criterion: &mut Criterion) {
                     bencher.iter_custom(|iterations| {
                         let epochs = iterations.div_ceil(EXCHANGES as u64);
                         let outcome = run(columns, window, moves, epochs);
-                        let each = outcome.seconds.solve / (epochs * EXCHANGES as u64) as f64;
+                        // The first half has what a run does once.
+                        let [.., first, second] = &outcome.samples[..] else { unreachable!("two samples") };
+                        let half = second.seconds_solve - first.seconds_solve;
+                        let each = half / (epochs * EXCHANGES as u64) as f64;
                         Duration::from_secs_f64(each * iterations as f64)
                     });
                 });

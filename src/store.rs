@@ -81,6 +81,11 @@ pub trait Replica: Send + Sync + Sized + 'static {
     fn read(&self, start: usize, out: &mut [f64]);
     /// Puts `values` at x[start..]. As [`Replica::read`].
     fn write(&self, start: usize, values: &[f64]);
+    /// Copies the slots of `runs`, one run behind the other, into `out`. As [`Replica::read`] of each, with one look at the lock
+    /// of plain memory, whose line moves between those who read.
+    fn gather(&self, runs: impl Iterator<Item = Range<usize>>, out: &mut [f64]);
+    /// Puts `values` at the slots of `runs`. As [`Replica::gather`].
+    fn scatter(&self, runs: impl Iterator<Item = Range<usize>>, values: &[f64]);
 }
 
 /// A view on slots of one kind with one merge.
@@ -190,6 +195,22 @@ fn sparse_fold<S: Slot>(slots: &[S], row: SparseRow<'_>, mut f: impl FnMut(usize
 fn read<S: Slot>(slots: &[S], start: usize, out: &mut [f64]) {
     for (value, slot) in out.iter_mut().zip(&slots[start..]) {
         *value = slot.read();
+    }
+}
+
+fn gather<S: Slot>(slots: &[S], runs: impl Iterator<Item = Range<usize>>, mut out: &mut [f64]) {
+    for run in runs {
+        let (own, rest) = out.split_at_mut(run.len());
+        read(slots, run.start, own);
+        out = rest;
+    }
+}
+
+fn scatter<S: Slot>(slots: &[S], runs: impl Iterator<Item = Range<usize>>, mut values: &[f64]) {
+    for run in runs {
+        let (own, rest) = values.split_at(run.len());
+        write(slots, run.start, own);
+        values = rest;
     }
 }
 

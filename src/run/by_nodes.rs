@@ -5,7 +5,12 @@
 //! each replica takes it from there. Traffic of K replicas of d on M nodes with W workers, a worker: 8Kd/W read on its
 //! node; 8Md/W read, most of it from other nodes; 8Md/W more of that, and 8Kd/W on its node again.
 
-use super::{Crew, PANICKED, Run, exchanging::add_distance2, share};
+use super::{
+    Crew, PANICKED, Run,
+    exchanging::add_distance2,
+    moving::{gather, scatter, slots_of},
+    share,
+};
 use crate::{
     data::matrix::Matrix,
     exchange::move_by,
@@ -97,16 +102,17 @@ impl<D: Matrix> Run<'_, D> {
     fn sum_on_node(&self, groups: &Groups, worker: usize) {
         let range = self.node_range(groups, worker);
         let mut sum = groups.sums[worker].write().expect(PANICKED);
-        let mut one = [0.0; WORD];
+        let (mut one, mut all) = ([0.0; WORD], [0.0; WORD]);
         self.moving.unite(worker);
-        self.moving.unions[worker].read().expect(PANICKED).runs(range.clone(), |run| {
-            let sum = &mut sum[run.start - range.start..run.end - range.start];
-            sum.fill(0.0);
+        self.moving.unions[worker].read().expect(PANICKED).batches(range.clone(), |runs| {
+            let len = slots_of(runs);
+            let (one, all) = (&mut one[..len], &mut all[..len]);
+            all.fill(0.0);
             for &replica in &groups.groups[groups.of[worker]].replicas {
-                let one = &mut one[..run.len()];
-                self.engine.read(replica, run.start, one);
-                sum.iter_mut().zip(&*one).for_each(|(sum, value)| *sum += value);
+                self.engine.gather(replica, runs, one);
+                all.iter_mut().zip(&*one).for_each(|(sum, value)| *sum += value);
             }
+            scatter(all, range.start, runs, &mut sum);
         });
     }
 
@@ -162,17 +168,18 @@ impl<D: Matrix> Run<'_, D> {
         let width = self.engine.width();
         let (rank, of) = self.task.plan.rank_in_replica(worker);
         let (range, replica) = (share(width, rank, of), self.replica_of(worker));
-        let mut before = [0.0; WORD];
-        let mut spread = 0.0;
+        let (mut before, mut after, mut spread) = ([0.0; WORD], [0.0; WORD], 0.0);
         groups.groups[groups.of[worker]].parts(width, range.clone(), |other, at, from, len| {
             let sum = groups.sums[other].read().expect(PANICKED);
             let part = range.start + at..range.start + at + len;
-            self.moving.unions[other].read().expect(PANICKED).runs(part.clone(), |run| {
-                let (before, sum) = (&mut before[..run.len()], &sum[from..][run.start - part.start..]);
-                self.engine.read(replica, run.start, before);
-                self.engine.write(replica, run.start, &sum[..run.len()]);
-                let x = self.parameters_among(run.start, run.len());
-                add_distance2(&mut spread, &before[..x], &sum[..x]);
+            self.moving.unions[other].read().expect(PANICKED).batches(part.clone(), |runs| {
+                let len = slots_of(runs);
+                let (before, after) = (&mut before[..len], &mut after[..len]);
+                self.engine.gather(replica, runs, before);
+                gather(&sum[from..], part.start, runs, after);
+                self.engine.scatter(replica, runs, after);
+                let x = self.parameters_of(runs);
+                add_distance2(&mut spread, &before[..x], &after[..x]);
             });
         });
         self.spread[worker].put(spread);

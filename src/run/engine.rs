@@ -33,6 +33,10 @@ pub trait Engine<D: Matrix>: Sync {
     fn read(&self, replica: usize, start: usize, out: &mut [f64]);
     /// Puts `values` at the slots from `start` on. For between the phases, when no worker has the replica open.
     fn write(&self, replica: usize, start: usize, values: &[f64]);
+    /// Copies the slots of `runs`, ascending, one run behind the other, into `out`. As [`Engine::read`].
+    fn gather(&self, replica: usize, runs: &[Range<usize>], out: &mut [f64]);
+    /// Puts `values` at the slots of `runs`. As [`Engine::write`].
+    fn scatter(&self, replica: usize, runs: &[Range<usize>], values: &[f64]);
     /// `values` as a replica keeps them, rounded to the type of its slots.
     fn round(&self, values: &mut [f64]);
     /// Marks what the worker wrote in window `index`, in updates and in sweeps, in `touched`.
@@ -182,6 +186,26 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
             let (own, rest) = values.split_at(len);
             vector.write(start, own);
             values = rest;
+        }
+    }
+
+    fn gather(&self, replica: usize, runs: &[Range<usize>], out: &mut [f64]) {
+        let Vectors { x, beside, width } = &self.replicas[replica];
+        let (own, other) = split(runs, *width);
+        let (first, second) = out.split_at_mut(own.clone().map(|run| run.len()).sum());
+        x.gather(own, first);
+        if !second.is_empty() {
+            beside.gather(other, second);
+        }
+    }
+
+    fn scatter(&self, replica: usize, runs: &[Range<usize>], values: &[f64]) {
+        let Vectors { x, beside, width } = &self.replicas[replica];
+        let (own, other) = split(runs, *width);
+        let (first, second) = values.split_at(own.clone().map(|run| run.len()).sum());
+        x.scatter(own, first);
+        if !second.is_empty() {
+            beside.scatter(other, second);
         }
     }
 
@@ -336,6 +360,16 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
     fn interleave(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>) {
         self.take_turns(run, epoch, windows);
     }
+}
+
+/// The parts of `runs` below `width`, and those from there on, with that as their 0.
+fn split(
+    runs: &[Range<usize>],
+    width: usize,
+) -> (impl Iterator<Item = Range<usize>> + Clone, impl Iterator<Item = Range<usize>>) {
+    let below = runs.iter().map(move |run| run.start.min(width)..run.end.min(width));
+    let above = runs.iter().map(move |run| run.start.max(width) - width..run.end.max(width) - width);
+    (below, above)
 }
 
 /// Sweeps the worker's slice of its replica if that is due, or if `flush`.

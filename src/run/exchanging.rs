@@ -1,10 +1,15 @@
 //! The phases in which replicas are drawn together.
 
-use super::{Crew, PANICKED, Run, share};
+use super::{
+    Crew, PANICKED, Run,
+    moving::{gather, scatter, slots_of},
+    share,
+};
 use crate::{
     data::matrix::Matrix,
     sync::{Slot, touched::WORD},
 };
+use std::ops::Range;
 
 /// How much larger than what was measured σ′ is, since the next window may be worse.
 const MARGIN: f64 = 1.25;
@@ -71,30 +76,32 @@ impl<D: Matrix> Run<'_, D> {
         let mut agreed = self.agreed[worker].write().expect(PANICKED);
         let damping = self.pace_damping.read();
         let mut blocks: Vec<Vec<f64>> = vec![Vec::with_capacity(WORD); self.replicas()];
-        let mut start = Vec::with_capacity(WORD);
+        let (mut now, mut start) = ([0.0; WORD], [0.0; WORD]);
         // Sums go slot by slot, each replica's for itself: what does not move adds 0, and leaves them to the bit.
         let (mut spread, mut apart, mut together) = (vec![0.0; blocks.len()], vec![0.0; blocks.len()], 0.0);
         let mut moved = 0;
         self.moving.unite(worker);
-        self.moving.unions[worker].read().expect(PANICKED).runs(range.clone(), |run| {
+        self.moving.unions[worker].read().expect(PANICKED).batches(range.clone(), |runs| {
+            let len = slots_of(runs);
             for (replica, block) in blocks.iter_mut().enumerate() {
-                block.resize(run.len(), 0.0);
-                self.engine.read(replica, run.start, block);
+                block.resize(len, 0.0);
+                self.engine.gather(replica, runs, block);
             }
-            let agreed = &mut agreed[run.start - range.start..run.end - range.start];
-            start.clear();
-            start.extend_from_slice(agreed);
-            self.task.exchange.combine(agreed, &blocks, damping);
+            let (now, start) = (&mut now[..len], &mut start[..len]);
+            gather(&agreed, range.start, runs, start);
+            now.copy_from_slice(start);
+            self.task.exchange.combine(now, &blocks, damping);
             // What replicas of 4 bytes cannot keep is not agreed.
-            self.engine.round(agreed);
+            self.engine.round(now);
+            scatter(now, range.start, runs, &mut agreed);
             if self.task.exchange.sums() {
-                add_distance2(&mut together, agreed, &start);
-                apart.iter_mut().zip(&blocks).for_each(|(sum, block)| add_distance2(sum, block, &start));
+                add_distance2(&mut together, now, start);
+                apart.iter_mut().zip(&blocks).for_each(|(sum, block)| add_distance2(sum, block, start));
             }
             // How far apart the parameters are; companions do not count.
-            let x = self.parameters_among(run.start, run.len());
-            spread.iter_mut().zip(&blocks).for_each(|(sum, block)| add_distance2(sum, &block[..x], &agreed[..x]));
-            moved += run.len();
+            let x = self.parameters_of(runs);
+            spread.iter_mut().zip(&blocks).for_each(|(sum, block)| add_distance2(sum, &block[..x], &now[..x]));
+            moved += len;
         });
         self.moving.count(worker, moved, range.len());
         self.spread[worker].put(spread.iter().sum());
@@ -133,12 +140,14 @@ impl<D: Matrix> Run<'_, D> {
     /// The same of what moved, and takes back the marks of it.
     fn adopt_moved(&self, worker: usize) {
         let (rank, of) = self.task.plan.rank_in_replica(worker);
-        let replica = self.replica_of(worker);
+        let (replica, mut values) = (self.replica_of(worker), [0.0; WORD]);
         for (chunk, agreed) in self.agreed.iter().enumerate().filter(|(chunk, _)| chunk % of == rank) {
             let range = share(self.engine.width(), chunk, self.workers());
             let agreed = agreed.read().expect(PANICKED);
-            self.moving.unions[chunk].read().expect(PANICKED).runs(range.clone(), |run| {
-                self.engine.write(replica, run.start, &agreed[run.start - range.start..run.end - range.start]);
+            self.moving.unions[chunk].read().expect(PANICKED).batches(range.clone(), |runs| {
+                let values = &mut values[..slots_of(runs)];
+                gather(&agreed, range.start, runs, values);
+                self.engine.scatter(replica, runs, values);
             });
         }
         // Whoever needs them has united them before this phase.
@@ -148,6 +157,11 @@ impl<D: Matrix> Run<'_, D> {
     /// How many of the slots from `start` on, `len` of them, are parameters and not a companion's.
     pub(super) fn parameters_among(&self, start: usize, len: usize) -> usize {
         self.task.width().saturating_sub(start).min(len)
+    }
+
+    /// The same of the slots of `runs`, which ascend.
+    pub(super) fn parameters_of(&self, runs: &[Range<usize>]) -> usize {
+        runs.iter().map(|run| self.parameters_among(run.start, run.len())).sum()
     }
 
     /// Root mean square distance of the replicas from what was agreed at the last exchange.

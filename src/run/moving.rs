@@ -29,6 +29,9 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::{ops::Range, sync::RwLock};
 
+/// Blocks that are moved together: so many of K + 1 vectors stay in L1 for K up to 7, in L2 beyond.
+const BLOCKS: usize = WORD / BLOCK;
+
 /// See the module.
 pub(super) struct Moving {
     /// By replica, where an exchange moves what was touched.
@@ -141,20 +144,38 @@ impl Moving {
 }
 
 impl Union {
-    /// Calls `each` with the slots of `range` that move, in order: runs of blocks, of at most 512 slots each.
-    pub(super) fn runs(&self, range: Range<usize>, mut each: impl FnMut(Range<usize>)) {
-        if self.words.is_empty() {
-            return range.clone().step_by(WORD).for_each(|start| each(start..range.end.min(start + WORD)));
+    /// Calls `each` with the slots of `range` that move, in order: some runs of blocks at a time, of at most 512 slots together.
+    pub(super) fn batches(&self, range: Range<usize>, mut each: impl FnMut(&[Range<usize>])) {
+        if range.is_empty() {
+            return;
         }
+        if self.words.is_empty() {
+            let batch = |start| [start..range.end.min(start + WORD)];
+            return range.clone().step_by(WORD).for_each(|start| each(&batch(start)));
+        }
+        let mut runs: [Range<usize>; BLOCKS] = std::array::from_fn(|_| 0..0);
+        let (mut count, mut room) = (0, BLOCKS);
         let (mut at, end) = (range.start / BLOCK, range.end.div_ceil(BLOCK));
         loop {
             let first = self.next(at, end, true);
+            if first < end {
+                at = self.next(first, end.min(first + room), false);
+                runs[count] = range.start.max(first * BLOCK)..range.end.min(at * BLOCK);
+                (count, room) = (count + 1, room - (at - first));
+            }
+            if count > 0 && (room == 0 || first == end) {
+                each(&runs[..count]);
+                (count, room) = (0, BLOCKS);
+            }
             if first == end {
                 return;
             }
-            at = self.next(first, end.min(first + WORD / BLOCK), false);
-            each(range.start.max(first * BLOCK)..range.end.min(at * BLOCK));
         }
+    }
+
+    /// The same, run by run.
+    pub(super) fn runs(&self, range: Range<usize>, mut each: impl FnMut(Range<usize>)) {
+        self.batches(range, |runs| runs.iter().cloned().for_each(&mut each));
     }
 
     /// The first block from `at` on that is marked, or is not; `end` if none is before it.
@@ -168,6 +189,29 @@ impl Union {
             at = (at / 64 + 1) * 64;
         }
         end
+    }
+}
+
+/// How many slots there are in `runs`.
+pub(super) fn slots_of(runs: &[Range<usize>]) -> usize {
+    runs.iter().map(|run| run.len()).sum()
+}
+
+/// Puts the slots of `runs` of a vector that begins at slot `start` one behind the other.
+pub(super) fn gather(from: &[f64], start: usize, runs: &[Range<usize>], to: &mut [f64]) {
+    let mut at = 0;
+    for run in runs {
+        to[at..at + run.len()].copy_from_slice(&from[run.start - start..run.end - start]);
+        at += run.len();
+    }
+}
+
+/// Puts them back.
+pub(super) fn scatter(from: &[f64], start: usize, runs: &[Range<usize>], to: &mut [f64]) {
+    let mut at = 0;
+    for run in runs {
+        to[run.start - start..run.end - start].copy_from_slice(&from[at..at + run.len()]);
+        at += run.len();
     }
 }
 
@@ -237,14 +281,14 @@ mod tests {
                 }
             }
             let mut found = Vec::new();
-            union.runs(range.clone(), |run| {
-                assert!(!run.is_empty() && run.len() <= WORD);
-                found.extend(run);
+            union.batches(range.clone(), |runs| {
+                assert!(runs.iter().all(|run| !run.is_empty()) && slots_of(runs) <= WORD);
+                found.extend(runs.iter().cloned().flatten());
             });
             let expected: Vec<usize> = range.clone().filter(|slot| moves[*slot]).collect();
             prop_assert_eq!(found, expected);
             let (all, mut found) = (Union { first: 0, words: Pages::zeroed(0) }, Vec::new());
-            all.runs(range.clone(), |run| found.extend(run));
+            all.batches(range.clone(), |runs| found.extend(runs.iter().cloned().flatten()));
             prop_assert_eq!(found, range.collect::<Vec<_>>());
         }
     }

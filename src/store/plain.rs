@@ -3,7 +3,7 @@
 //! The lock is never contended: its worker holds it while it updates, and lets go before a gate; other workers read
 //! between gates only. It is what makes that protocol checked instead of promised.
 
-use super::{Replica, Window, write};
+use super::{Replica, Window, scatter, write};
 use crate::os::memory::{Pages, Residency, Site, Zeroed};
 use crate::sync::{Lossy, Slot};
 use std::{
@@ -67,6 +67,19 @@ where
     fn write(&self, start: usize, values: &[f64]) {
         let mut open = self.open();
         write(Cell::from_mut(&mut open[..]).as_slice_of_cells(), start, values);
+    }
+
+    fn gather(&self, runs: impl Iterator<Item = Range<usize>>, out: &mut [f64]) {
+        let values = self.0.read().expect(POISONED);
+        let mut out = out.iter_mut();
+        for run in runs {
+            values[run].iter().zip(&mut out).for_each(|(&value, out)| *out = Cell::new(value).read());
+        }
+    }
+
+    fn scatter(&self, runs: impl Iterator<Item = Range<usize>>, values: &[f64]) {
+        let mut open = self.open();
+        scatter(Cell::from_mut(&mut open[..]).as_slice_of_cells(), runs, values);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A replica that several workers write at once.
 
-use super::{Replica, Window, read, write};
+use super::{Replica, Window, gather, read, scatter, write};
 use crate::os::memory::{Pages, Residency, Site, Zeroed};
 use crate::sync::{Merge, Slot, Stripes};
 use std::{marker::PhantomData, ops::Range};
@@ -58,6 +58,14 @@ impl<S: Slot + Zeroed + Send + Sync + 'static, M: Merge + 'static> Replica for S
 
     fn write(&self, start: usize, values: &[f64]) {
         write(&self.slots, start, values);
+    }
+
+    fn gather(&self, runs: impl Iterator<Item = Range<usize>>, out: &mut [f64]) {
+        gather(&self.slots, runs, out);
+    }
+
+    fn scatter(&self, runs: impl Iterator<Item = Range<usize>>, values: &[f64]) {
+        scatter(&self.slots, runs, values);
     }
 }
 
