@@ -12,6 +12,9 @@ use crate::{
 use std::sync::Arc;
 
 pub mod certificate;
+mod origin;
+
+pub use origin::Origin;
 
 /// The constants of a problem.
 #[derive(Clone, Debug)]
@@ -32,6 +35,8 @@ pub struct Frame {
     pub free: Option<usize>,
     /// Whether every worker keeps a constant c of its own (`hogwild` with an intercept).
     pub private_constant: bool,
+    /// Where a run starts, and what a prox-gradient certificate is relative to.
+    pub origin: Origin,
 }
 
 impl Frame {

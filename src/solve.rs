@@ -27,6 +27,7 @@ use crate::{
 
 mod auto;
 mod begin;
+mod factor;
 mod labels;
 mod memory;
 mod place;
@@ -131,10 +132,10 @@ pub fn solve(
     let room = fit.room(&costs, held);
     observer.costs(&costs, &room)?;
     fit.check_memory(&costs, &room)?;
-    if shape.dense {
-        fit.with_data::<Dense>(data, start, observer)
-    } else {
-        fit.with_data::<Sparse>(data, start, observer)
+    match (setup.problem.rank, shape.dense) {
+        (Some(rank), _) => fit.with_pairs(rank, data, start, observer),
+        (None, true) => fit.with_data::<Dense>(data, start, observer),
+        (None, false) => fit.with_data::<Sparse>(data, start, observer),
     }
 }
 
@@ -158,6 +159,13 @@ struct Placed<'a, D> {
     start: Start<'a>,
 }
 
+impl<D: Matrix> Placed<'_, D> {
+    fn hogwild(&self) -> Hogwild {
+        let Frame { prox, rows, columns, total_weight, private_constant, .. } = self.frame;
+        Hogwild::new(prox, rows, columns, self.shards.nonzeros(), total_weight, private_constant)
+    }
+}
+
 impl Fit<'_> {
     fn with_data<D: place::Columns>(
         self,
@@ -171,10 +179,7 @@ impl Fit<'_> {
         let (frame, prox) = (&placed.frame, placed.frame.prox);
         match self.choice.method {
             MethodKind::Hogwild => {
-                let nonzeros = placed.shards.nonzeros();
-                let (rows, columns) = (frame.rows, frame.columns);
-                let method =
-                    Hogwild::new(prox, rows, columns, nonzeros, frame.total_weight, frame.private_constant);
+                let method = placed.hogwild();
                 self.with_method(&method, placed, observer)
             }
             MethodKind::Dual { .. } => {
@@ -264,7 +269,7 @@ impl Fit<'_> {
             step,
             seed: self.setup.seed,
             limits: self.limits(),
-            certificate: certificate::kind(&placed.frame.prox),
+            certificate: certificate::kind(&placed.frame.prox, D::FIXED),
             drifts: form != Form::Primal && self.drifts(),
             column_scale: &placed.column_scale,
             template: &placed.template,
@@ -283,7 +288,9 @@ impl Fit<'_> {
             solve: ended.seconds.0 + seconds_search,
             evaluate: ended.seconds.1,
         };
-        let nonzeros = placed.shards.nonzeros() as f64 * ended.updates as f64 / self.lines(form) as f64;
+        // Of a pair one entry of the data is read, and 2k parameters.
+        let nonzeros = if D::FIXED { placed.shards.nonzeros() } else { self.shape.nonzeros };
+        let nonzeros = nonzeros as f64 * ended.updates as f64 / self.lines(form) as f64;
         Ok(self.outcome(ended, seconds, certificate, nonzeros, step.map(|step| step.initial)))
     }
 
@@ -347,7 +354,12 @@ impl Fit<'_> {
     }
 
     fn lines(&self, form: Form) -> usize {
-        if form == Form::Columns { self.shape.columns.max(1) } else { self.shape.rows }
+        if form == Form::Columns { self.shape.columns.max(1) } else { self.terms().max(1) }
+    }
+
+    /// Number of terms of F.
+    fn terms(&self) -> usize {
+        self.setup.problem.terms(&self.shape)
     }
 
     fn exchange(&self) -> ExchangeKind {

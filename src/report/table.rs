@@ -29,7 +29,7 @@ pub fn table(report: &Report<'_>) -> String {
                 shape.nonzeros
             ),
         ),
-        ("problem", describe(&report.setup.problem, shape.rows)),
+        ("problem", describe(&report.setup.problem, &shape)),
         ("method", format!("{}: {}", outcome.method, outcome.why)),
         ("workers", workers(plan, &outcome.placed.workers)),
         (

@@ -1,7 +1,7 @@
 //! The phases that make the store again from the method's state. Traffic: the data once, and W + 1 times d.
 
-use super::{Crew, Form, PANICKED, Run, evaluate::scatter, share};
-use crate::{data::matrix::Matrix, objective::Linear, sync::Slot};
+use super::{Crew, Form, PANICKED, Run, share};
+use crate::{data::matrix::Matrix, objective::Linear, store::add_fixed, sync::Slot};
 
 impl<D: Matrix> Run<'_, D> {
     /// Makes the store again from the state: undoes what lossy merges lost and what rounding added. Leaves the exact
@@ -26,7 +26,7 @@ impl<D: Matrix> Run<'_, D> {
         vector.fill(0.0);
         for (i, memo) in task.shards.parts[worker].state.iter().enumerate() {
             let weight = if task.form == Form::Dual { f.weight(i) } else { 1.0 };
-            scatter(&mut vector, weight * unit * memo.read(), f.line(i));
+            add_fixed(&mut vector, weight * unit * memo.read(), f.line(i));
         }
     }
 

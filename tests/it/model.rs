@@ -18,7 +18,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn logistic(weights: Vec<f64>) -> Model {
-    Model { loss: Loss::Logistic, labels: Some([0.0, 1.0]), normalize_rows: false, intercept: 0.0, weights }
+    Model { loss: Loss::Logistic, labels: Some([0.0, 1.0]), normalize_rows: false, intercept: 0.0, factors: None, weights }
 }
 
 fn bits(model: &Model) -> Vec<u64> {
@@ -37,7 +37,7 @@ proptest! {
         let folder = folder();
         let path = folder.path().join("m.txt");
         let (loss, labels) = if regression { (Loss::Huber { delta }, None) } else { (Loss::Hinge, Some([-1.5, 1e10])) };
-        let model = Model { loss, labels, normalize_rows, intercept, weights };
+        let model = Model { loss, labels, normalize_rows, intercept, factors: None, weights };
         model.save(&path, false).unwrap();
         let back = Model::load(&path, None).unwrap();
         prop_assert_eq!(bits(&back), bits(&model));
@@ -51,7 +51,7 @@ fn a_model_as_npy_reads_back_to_the_same_bits_with_the_intercept_last() {
     let path = folder.path().join("m.npy");
     let model = Model { intercept: -0.3, ..logistic(vec![0.1, -0.0, 1e-310]) };
     model.save(&path, true).unwrap();
-    let unsaid = Unsaid { loss: Loss::Logistic, labels: Some([0.0, 1.0]), normalize_rows: false, intercept: true };
+    let unsaid = Unsaid { loss: Loss::Logistic, labels: Some([0.0, 1.0]), normalize_rows: false, intercept: true, rows: None };
     assert_eq!(bits(&Model::load(&path, Some(&unsaid)).unwrap()), bits(&model));
     let bytes = fs::read(&path).unwrap();
     // numpy.save of the same four values writes a header of 128 bytes.
@@ -130,7 +130,7 @@ fn a_damaged_npy_model_is_an_error() {
     let path = folder.path().join("m.npy");
     logistic(vec![1.0, 2.0]).save(&path, false).unwrap();
     let good = fs::read(&path).unwrap();
-    let unsaid = Unsaid { loss: Loss::Squared, labels: None, normalize_rows: false, intercept: false };
+    let unsaid = Unsaid { loss: Loss::Squared, labels: None, normalize_rows: false, intercept: false, rows: None };
     let header = |from: &str, to: &str| {
         let text = good.iter().map(|byte| char::from(*byte)).collect::<String>();
         assert!(text.contains(from) && from.len() == to.len());

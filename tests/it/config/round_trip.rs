@@ -34,7 +34,7 @@ fn problems() -> impl Strategy<Value = Problem> {
             // Bounds do not go with scaled columns.
             let bounded = matches!(constraint, Constraint::Box { .. });
             let normalize = if bounded && normalize == Normalize::Columns { Normalize::Rows } else { normalize };
-            Problem { loss, l1, l2, constraint, intercept, class_weight, normalize }
+            Problem { loss, l1, l2, constraint, intercept, class_weight, normalize, rank: None }
         },
     )
 }
@@ -143,7 +143,7 @@ fn setups() -> impl Strategy<Value = Setup> {
         Just(OrderKind::File)
     ];
     let runners = select(vec![Runner::Threads, Runner::Interleaved]);
-    let rest = (orders, runners, any::<u64>(), 0..=1024usize, 0..4);
+    let rest = (orders, runners, any::<u64>(), 0..=1024usize, 0..4, of(1..=Problem::RANK_MAX));
     (problems(), workers(), parameters(), placements(), steps(), stops(), rest).prop_map(
         |(
             mut problem,
@@ -152,7 +152,7 @@ fn setups() -> impl Strategy<Value = Setup> {
             mut data,
             step,
             stop,
-            (order, runner, seed, virtual_nodes, method),
+            (order, runner, seed, virtual_nodes, method, rank),
         )| {
             let method = match method {
                 0 => MethodKind::Auto,
@@ -174,6 +174,10 @@ fn setups() -> impl Strategy<Value = Setup> {
                 data.memory = DataMemory::Shard;
             }
             if method == MethodKind::Bcd {
+                parameters.layout = Layout::Plain;
+            }
+            if hogwild && !problem.loss.is_classification() && rank.is_some() {
+                (problem.rank, problem.intercept, problem.normalize) = (rank, false, Normalize::None);
                 parameters.layout = Layout::Plain;
             }
             let step = step.filter(|_| hogwild);

@@ -1,0 +1,61 @@
+//! What does not go with a rank: whatever takes the model to be linear.
+
+use super::{Layout, MethodKind, Normalize, Setup};
+
+/// A setting that does not go with a rank.
+pub(crate) struct Misfit {
+    /// Its section and key.
+    pub(crate) at: (&'static str, &'static str),
+    /// It and the reason.
+    pub(crate) what: String,
+    pub(crate) remedy: &'static str,
+}
+
+/// The first setting of `setup` that does not go with its rank; `None` where all do, or there is no rank.
+pub(crate) fn misfit(setup: &Setup) -> Option<Misfit> {
+    let problem = &setup.problem;
+    problem.rank?;
+    if problem.loss.is_classification() {
+        let what = format!("loss {} is of two classes, and with a rank the labels are the stored values", problem.loss.name());
+        return Some(Misfit { at: ("problem", "loss"), what, remedy: "take loss = \"squared\" or \"huber\"" });
+    }
+    if let Some(why) = method(&setup.method) {
+        let what = format!("method {} {why}", setup.method.name());
+        return Some(Misfit { at: ("method", "kind"), what, remedy: "take method.kind = \"hogwild\" or \"auto\"" });
+    }
+    let others = [
+        (
+            problem.intercept,
+            ("problem", "intercept"),
+            "an intercept is of a linear model",
+            "take intercept out, and the mean of the stored values out of the data",
+        ),
+        (
+            problem.normalize != Normalize::None,
+            ("problem", "normalize"),
+            "normalize scales rows or columns that a model multiplies, and with a rank stored values are what it shall give",
+            "take normalize out",
+        ),
+        (
+            setup.parameters.layout != Layout::Plain,
+            ("parameters", "layout"),
+            "a layout sets single coordinates apart, and with a rank those of a row or a column lie together",
+            "take layout out",
+        ),
+    ];
+    let (_, at, what, remedy) = others.into_iter().find(|(set, ..)| *set)?;
+    Some(Misfit { at, what: what.into(), remedy })
+}
+
+/// Why a method is of linear models alone.
+fn method(method: &MethodKind) -> Option<&'static str> {
+    match method {
+        MethodKind::Auto | MethodKind::Hogwild => None,
+        MethodKind::Dual { .. } => Some("maximises a dual, and F of a product of parameters is not convex and has none"),
+        MethodKind::Bcd => Some("keeps each coordinate's column, and with a rank that column is other coordinates, which move"),
+        MethodKind::Newton => Some("keeps a square of all parameters, and models an F that is convex"),
+        MethodKind::ProxAsaga | MethodKind::Svrg { .. } => {
+            Some("remembers slopes as multiples of rows, and with a rank the rows are parameters, which move")
+        }
+    }
+}
