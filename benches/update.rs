@@ -8,7 +8,7 @@ use farrow::{
     data::matrix::{Row, SparseRow},
     os::{affinity, clock::Stopwatch},
     store::{Plain, Replica, Shared, View},
-    sync::{Gate, Locked, Lossless, Lossy, SharedF32, SharedF64},
+    sync::{Gate, Lossless, Lossy, SharedF32, SharedF64},
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -65,11 +65,23 @@ fn run<R: Replica>(replicas: &[R], threads: usize, nonzeros: usize, updates: u64
 }
 
 fn point<R: Replica>(criterion: &mut Criterion, name: &str, threads: usize, nonzeros: usize, private: bool) {
+    point_of::<R>(criterion, name, threads, nonzeros, private, |replica| replica);
+}
+
+/// The same with replicas made into others first.
+fn point_of<R: Replica>(
+    criterion: &mut Criterion,
+    name: &str,
+    threads: usize,
+    nonzeros: usize,
+    private: bool,
+    make: fn(R) -> R,
+) {
     if threads > affinity::at_start().map_or(1, |cpus| cpus.len()) {
         println!("update/{name}: skipped, this process may use fewer than {threads} cpus");
         return;
     }
-    let replicas: Vec<R> = (0..if private { threads } else { 1 }).map(|_| R::zeros(COLUMNS)).collect();
+    let replicas: Vec<R> = (0..if private { threads } else { 1 }).map(|_| make(R::zeros(COLUMNS))).collect();
     criterion.bench_function(&format!("update/{name}/{nonzeros} entries/{threads} threads"), |bencher| {
         bencher.iter_custom(|updates| run(&replicas, threads, nonzeros, updates));
     });
@@ -81,12 +93,12 @@ fn update(criterion: &mut Criterion) {
         point::<Shared<SharedF64, Lossy>>(criterion, "lossy f64", 1, nonzeros, false);
         point::<Shared<SharedF64, Lossless>>(criterion, "lossless f64", 1, nonzeros, false);
     }
-    point::<Shared<SharedF64, Locked>>(criterion, "locked f64", 1, 64, false);
+    point_of(criterion, "locked f64", 1, 64, false, Shared::<SharedF64, Lossy>::with_stripes);
     point::<Shared<SharedF32, Lossy>>(criterion, "lossy f32", 1, 64, false);
     point::<Plain<f64>>(criterion, "plain f64", 2, 64, true);
     point::<Shared<SharedF64, Lossy>>(criterion, "lossy f64", 2, 64, false);
     point::<Shared<SharedF64, Lossless>>(criterion, "lossless f64", 2, 64, false);
-    point::<Shared<SharedF64, Locked>>(criterion, "locked f64", 2, 64, false);
+    point_of(criterion, "locked f64", 2, 64, false, Shared::<SharedF64, Lossy>::with_stripes);
 }
 
 criterion_group! {

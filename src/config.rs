@@ -12,6 +12,8 @@ use serde::Serialize;
 mod check;
 mod conflict;
 mod entry;
+mod exchange;
+mod injection;
 mod keys;
 mod location;
 mod memory;
@@ -24,10 +26,13 @@ mod settings;
 mod workers;
 mod write;
 
+pub use crate::method::Kind as MethodKind;
+pub use exchange::{Every, ExchangeKind, GraphKind, MessageFaults};
+pub use injection::{DelayKind, Injection, Straggler};
 pub use location::{Kind, Location, Selection, Step};
 pub use memory::{DataMemory, DataPlacement, HugePages, Layout, ParameterMemory};
-pub use method::{MethodKind, OrderKind, Runner, StepKind, Stop};
-pub use parameters::{CellKind, Every, ExchangeKind, Granularity, MergeKind, Parameters};
+pub use method::{OrderKind, Runner, StepKind, Stop};
+pub use parameters::{CellKind, Granularity, MergeKind, Parameters};
 pub use problem::{ClassWeight, Constraint, L2, Normalize, Problem};
 pub use settings::Settings;
 pub use workers::{Count, Pin, Smt, WorkerOrder, Workers};
@@ -53,6 +58,8 @@ pub struct Setup {
     pub order: OrderKind,
     /// `[exchange]`; `None` is the method's own choice.
     pub exchange: Option<ExchangeKind>,
+    /// `[injection]`.
+    pub injection: Injection,
     /// `[stop]`.
     pub stop: Stop,
     /// `[run] runner`.
@@ -88,6 +95,7 @@ impl Default for Setup {
             step: None,
             order: OrderKind::Auto,
             exchange: None,
+            injection: Injection::none(),
             stop: Stop {
                 target: Some(1e-4),
                 target_objective: None,

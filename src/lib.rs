@@ -33,21 +33,28 @@
 //! |---|---|---|
 //! | [`objective::Linear`] with [`loss::Loss`] | what is the gradient of a term, given reads? | a file in `loss/`, two lines in `loss.rs` |
 //! | [`store::Replica`], [`store::View`], [`sync::Merge`] | where do parameters live, and how do two writes meet? | a file in `store/`, a line in `solve.rs` |
-//! | [`method::Method`] | what does one update read, and what does it then write? | a file in `method/`, a line in `solve.rs` |
+//! | [`method::Method`] | what does one update read, and what does it then write? | a file in `method/`, two lines in `method.rs` |
 //! | [`method::batch::Batch`] | which pass over all rows comes next, given what the last one found? | likewise |
 //! | [`exchange::Exchange`] | how are replicas drawn together? | a file in `exchange/`, two lines in `exchange.rs` |
-//! | [`step::Step`] | how long is this step? | a file in `step/`, two lines in `step.rs` |
+//! | [`exchange::Graph`] | who sends to whom? | a file in `exchange/graph/`, two lines in `exchange/graph.rs` |
+//! | [`step::Step`], [`step::Adaptive`] | how long is this step, given the delays measured so far? | a file in `step/`, two lines in `step.rs` |
 //! | [`trace::Observer`] | what happened? | a type that implements it |
 //!
 //! An update is a read, then a write ([`method::Method::read`], [`method::Method::write`]). So *delay* has one definition:
 //! the number of updates written between one update's read and its write. Real threads ([`run::threads`]) call the two
 //! back to back; the interleaved runner ([`run::interleaved`]) puts the other workers' halves between them, in an order
-//! drawn from the seed.
+//! drawn from the seed; and [`config::Injection`] puts a worker's own between them, under both.
+//!
+//! A delay is measured where a step needs it, where delays are injected and where steps are logged: an update notes before its
+//! first read how many updates of its replica have landed, and takes its number k at its write; the difference is its delay
+//! (of a method with a table of gradients, the longest of the table: [`method::Measure`]). Nothing is measured, and nothing
+//! paid for it, in other runs.
 //!
 //! # Invariants
 //!
 //! `tests/it/tidy.rs` checks those that a test can.
-//! 1. Nothing on the left of the flow imports from its right.
+//! 1. Nothing on the left of the flow imports from its right, but that [`config`] reads what methods say of themselves
+//!    ([`method::facts`]).
 //! 2. No module reads the environment, the clock or `/sys` except `main`/`cli`, [`os`] and [`topology`]. (`solve` and
 //!    `run` hold stopwatches of [`os::clock`].)
 //! 3. What is compiled for each method and store is the update and its seat, [`run::engine`]; the rest of a run is compiled
@@ -60,7 +67,8 @@
 //!    counts and not on the clock.
 //! 6. Between the start line and the stop a worker allocates nothing an update, logs nothing, and branches on settings at
 //!    most once an update. It waits where its method says so, at a gate between phases or for the stripes of a locked
-//!    merge, and every wait is counted ([`run::Waits`]).
+//!    or the lock of a consistent merge, for the lock under which updates are numbered where delays are measured, and every
+//!    wait is counted ([`run::Waits`]).
 //! 7. Every figure that reaches a person says how it was got: [`Label::Measured`](placement::Label) or
 //!    [`Label::Virtual`](placement::Label).
 //!
@@ -68,6 +76,9 @@
 //!
 //! * The regulariser of `hogwild` is applied in sweeps, sixteen or fewer an epoch, not lazily by time stamp: a stamp is
 //!   one more random access an entry ([`method::hogwild`]).
+//! * A delay counts updates that have their number and are still being written as not seen: it errs on the safe side, by at
+//!   most the number of workers.
+//! * A resumed run begins with an empty window of past steps: all that was read before has been written.
 //! * The store of `dual` and `bcd` can be rebuilt from their state. Lossy merges of several workers are repaired so
 //!   before anything is certified, so that PASSCoDe-Wild converges to the problem's own solution, not to a perturbed one.
 //! * `proxasaga` and `svrg` on replicas draw the averages of their tables together as they do the parameters, each replica's own
@@ -86,6 +97,10 @@
 //!   for free, and not by sequences of tolerances given beforehand.
 //! * A run with a target evaluates when the target may be met, not after every epoch: an evaluation goes over the data
 //!   once more.
+//! * Replicas that gossip hold z = x/w of push-sum, and a window's change of z counts as that change of the numerator x
+//!   ([`exchange`]). AD-PSGD's pairs average by question and answer, so that each replica is written by its own workers alone.
+//!   HogWild++ takes the paper's Δ, not its code's, which multiplies it by the step. Push-sum's guard lets a replica send
+//!   without having received while its weight is high, or a single message would be left in the end.
 //! * With `data.memory = "replicate"` an epoch is still n visits, of all nodes together, each of which goes on where it was
 //!   in an order of its own; DimmWitted's epoch has every node visit all rows.
 //! * `parameters.layout` renumbers columns when rows are copied; the update loop knows nothing of it ([`layout`]).

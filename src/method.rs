@@ -1,4 +1,5 @@
-//! What one update reads, and what it then writes. A method is one file below and two lines here.
+//! What one update reads, and what it then writes. A method is one file below and two lines here: its module, and its place in
+//! the list of [`Kind`]s.
 
 use crate::{
     data::matrix::Row,
@@ -12,12 +13,59 @@ pub mod batch;
 pub mod bcd;
 mod corrected;
 pub mod dual;
+pub mod facts;
 pub mod hogwild;
+pub mod minibatch;
 pub mod newton;
+pub mod piag;
 pub mod proxasaga;
 pub mod svrg;
 
-pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton, proxasaga::ProxAsaga, svrg::Svrg};
+pub use facts::{About, Facts, First, Form, Intercept};
+pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton, piag::Piag, proxasaga::ProxAsaga, svrg::Svrg};
+
+facts::methods! {
+    "hogwild" Hogwild => hogwild for any,
+    "minibatch" Minibatch {
+        /// Rows an update.
+        rows: usize = 64
+    } => minibatch,
+    "dual" Dual {
+        /// Penalise the intercept as one more column of ones (the dual has no free constant).
+        penalize_intercept: bool = false
+    } => dual,
+    "bcd" Bcd => bcd,
+    "newton" Newton => newton,
+    "proxasaga" ProxAsaga => proxasaga,
+    "svrg" Svrg {
+        /// Epochs from one snapshot to the next (Mania et al. 2017, §6: 2).
+        epochs: u64 = 2
+    } => svrg,
+    "piag" Piag => piag,
+}
+
+impl Kind {
+    /// Whether a step's length is to be chosen for it.
+    pub fn takes_step(&self) -> bool {
+        self.facts().is_some_and(|facts| facts.step.is_ok())
+    }
+
+    /// Whether it keeps a memo for each row, and their average beside the parameters.
+    pub fn has_companion(&self) -> bool {
+        self.facts().is_some_and(|facts| facts.companion)
+    }
+
+    /// Lines of an update, where they are set; else 1.
+    pub fn rows(&self) -> usize {
+        let set = self.keys().into_iter().find(|(key, _)| *key == "rows");
+        set.map_or(1, |(_, value)| if let facts::Value::Count(rows) = value { rows as usize } else { 1 })
+    }
+
+    /// What its store and state mean; those of `auto` are x.
+    pub fn form(&self) -> Form {
+        self.facts().map_or(Form::Primal, |facts| facts.form)
+    }
+}
 
 /// What the run tells an update about itself.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +152,16 @@ pub enum Companion {
     },
 }
 
+/// Whose delay an update has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Its own: the updates written between its read and its write (shared memory, Wu et al. 2022).
+    Ticket,
+    /// The longest of all workers' last contributions, its own among them, since each still counts in what is written: a
+    /// table of gradients (PIAG: τₖ = k − min sᵢ).
+    Stamps,
+}
+
 /// One method, small enough that each worker has a copy of its own. An update is a read, then a write; a runner may let
 /// other workers write in between. A method that moves by whole passes has a [`Batch`](batch::Batch) instead, and neither
 /// reads nor writes by lines.
@@ -139,9 +197,28 @@ pub trait Method: Clone + Send + Sync {
         let _ = (term, x, beside, pending, pace, local);
     }
 
+    /// What an update does once all its lines are written, where [`Method::FINISHES`]: dense work, once an update.
+    fn finish<V: View>(&self, x: &V, beside: &Beside<'_, V>, pace: &Pace) {
+        let _ = (x, beside, pace);
+    }
+
+    /// Whether [`Method::finish`] does anything.
+    const FINISHES: bool = false;
+
     /// The vector that the method has beside the parameters, if it has one.
     fn companion(&self) -> Option<Companion> {
         None
+    }
+
+    /// Lines b of an update: it reads b lines one after the other, then writes them all with the same step. What counts lines,
+    /// such as `updates` of a run, counts b for it; delays and steps count it as one.
+    fn lines_per_update(&self) -> usize {
+        1
+    }
+
+    /// How the delays of its updates are counted.
+    fn measure(&self) -> Measure {
+        Measure::Ticket
     }
 
     /// Whether the write of `pending` moves anything. A line that was visited and did not move is left alone for a while,
@@ -156,12 +233,12 @@ pub trait Method: Clone + Send + Sync {
         None
     }
 
-    /// Updates of one replica after which [`Method::settle`] is due; `None` if it never is.
+    /// Lines written to one replica after which [`Method::settle`] is due; `None` if it never is.
     fn settle_every(&self) -> Option<u64> {
         None
     }
 
-    /// Applies what was put off for `updates` updates of the replica to the parameters in `range`.
+    /// Applies what was put off for `updates` lines that were written to the replica to the parameters in `range`.
     fn settle<V: View>(&self, x: &V, range: Range<usize>, updates: u64, pace: &Pace) {
         let _ = (x, range, updates, pace);
     }

@@ -18,7 +18,7 @@ mod warnings;
 pub use groups::default_granularity;
 
 use crate::{
-    config::{DataMemory, HugePages, Pin, Setup},
+    config::{DataMemory, GraphKind, HugePages, Pin, Setup},
     error::{Error, Result},
     os::memory::{Home, Site},
     topology::Topology,
@@ -94,6 +94,10 @@ pub struct Plan {
     pub replicas: Vec<ReplicaPlan>,
     /// Every shard of the data: one a node that has workers.
     pub shards: Vec<ShardPlan>,
+    /// How far the replicas' nodes are apart, as the firmware states it (10 is one node); empty unless the exchange's graph
+    /// asks for it and the machine says so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub distance: Vec<Vec<u64>>,
     /// How the replicas were grouped.
     pub granularity: crate::config::Granularity,
     /// Whether every shard holds all rows.
@@ -144,6 +148,7 @@ pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
         label: if topology.virtual_nodes { Label::Virtual } else { Label::Measured },
         workers: chosen.iter().enumerate().map(worker).collect(),
         granularity: grouped.granularity,
+        distance: distance(topology, setup, &grouped.replicas),
         replicas: grouped.replicas,
         shards: grouped.shards,
         replicated: setup.data.memory == DataMemory::Replicate,
@@ -225,6 +230,15 @@ fn bound_to(topology: &Topology, pin: Pin, place: usize) -> Vec<u32> {
     };
     cpus.sort_unstable();
     cpus
+}
+
+/// Distances between replicas, for the graph that goes by them.
+fn distance(topology: &Topology, setup: &Setup, replicas: &[ReplicaPlan]) -> Vec<Vec<u64>> {
+    let asked = setup.exchange.and_then(|exchange| exchange.graph()) == Some(GraphKind::Hardware);
+    let Some(rows) = topology.distance.as_ref().filter(|_| asked) else { return Vec::new() };
+    let nodes: Option<Vec<usize>> = replicas.iter().map(|replica| replica.node).collect();
+    let nodes = nodes.unwrap_or_default();
+    nodes.iter().map(|&from| nodes.iter().map(|&to| rows[from][to]).collect()).collect()
 }
 
 fn rank_in(workers: &[usize], worker: usize) -> (usize, usize) {

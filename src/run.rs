@@ -1,5 +1,5 @@
-//! One worker loop. A run goes through epochs; each is cut into windows between which replicas are exchanged; at its end
-//! the workers evaluate, and the last of them to finish decides.
+//! One worker loop. A run goes through epochs; each is cut into windows between which replicas are exchanged, at a gate or
+//! by a step of each ([`exchange`](crate::exchange)); at its end the workers evaluate, and the last of them to finish decides.
 //!
 //! The runner is a clock: [`threads`] runs the workers at once and lets them meet at a gate; [`interleaved`] runs the
 //! same workers, method and store on one thread, in an order of reads and writes drawn from the seed. Both drive the
@@ -11,18 +11,26 @@ use crate::{
     objective::certificate::Totals,
     os::{clock::Stopwatch, memory::Pages},
     placement::{actual::Actual, share},
-    sync::{Flag, SharedF64, Slot},
-    trace::{CertificateKind, Observer, Sample, StopReason},
+    sync::{Flag, SharedF64, Slot, Tickets},
+    trace::{CertificateKind, DelaySummary, Delays, Observer, Sample, StopReason},
 };
 use crossbeam_utils::CachePadded;
-use std::sync::{Mutex, RwLock};
+use std::{
+    ops::Range,
+    sync::{Mutex, RwLock},
+};
 
+mod by_nodes;
 mod crew;
+mod cursor;
 mod decide;
 pub mod engine;
 mod evaluate;
 mod exchanging;
+mod gauge;
+mod injection;
 pub mod interleaved;
+mod mixing;
 mod origin;
 mod passes;
 mod rebuild;
@@ -31,11 +39,14 @@ mod snapshot;
 mod table;
 mod task;
 pub mod threads;
+mod turns;
 mod windows;
 
+pub use crate::method::Form;
 use crew::Crew;
 use engine::Engine;
-pub use task::{Facts, Form, Limits, Task};
+use gauge::Gauge;
+pub use task::{Facts, Limits, Task};
 
 /// What decides at an epoch's end, touched by one thread at a time.
 struct Ledger<'a> {
@@ -46,6 +57,8 @@ struct Ledger<'a> {
     seconds_solve: f64,
     seconds_evaluate: f64,
     epochs_done: u64,
+    /// Epochs that are gone through before all workers meet again.
+    span: u64,
     /// The epoch, counted from 1, after which the next evaluation is due.
     evaluate_after: u64,
     /// Updates of an earlier process.
@@ -85,17 +98,37 @@ pub struct Run<'a, D: Matrix> {
     engine: &'a dyn Engine<D>,
     /// Windows of an epoch that visits every line.
     windows_most: usize,
+    /// Lines of the problem.
+    lines: usize,
+    /// The updates of each replica, numbered.
+    gauges: Vec<Gauge>,
+    /// Whether delays are measured, and whether every step is told of.
+    measures: bool,
+    logs: bool,
+    /// Whether threads go by halves, too.
+    by_halves: bool,
+    /// Whether a worker goes through its lines again as soon as it has, without meeting the others, and how often all of
+    /// them together may until they meet. Not where replicas are exchanged, whose rounds wait for each other.
+    free: bool,
+    passes: CachePadded<Tickets>,
     /// Lines visited in the last epoch, over all.
     visited: CachePadded<SharedF64>,
     sheets: Vec<evaluate::Sheet>,
     agreed: Vec<RwLock<Pages<f64>>>,
     /// For the methods that ask for whole passes.
     desk: Option<Mutex<Box<passes::Desk>>>,
+    /// For replicas that do not meet.
+    mixing: Option<mixing::Mixing>,
+    /// For replicas that are averaged node by node.
+    nodes: Option<by_nodes::Groups>,
     /// Squared distance of replicas from what was agreed at the last exchange, a worker's range each.
     spread: Vec<CachePadded<SharedF64>>,
     /// Squared length of the move of what is agreed at that exchange, and the sum of it over the replicas before it, in the
     /// same ranges, where replicas are summed.
     overlap: Vec<CachePadded<[SharedF64; 2]>>,
+    /// Squared distance of the store from what the state says, and squared length of that, when it was last made again, in
+    /// the same ranges.
+    drift: Vec<CachePadded<[SharedF64; 2]>>,
     /// Each worker's private scalar.
     constants: Vec<CachePadded<SharedF64>>,
     /// φ′ of every margin, when going by columns.
@@ -131,6 +164,8 @@ pub struct Ended {
     pub updates: u64,
     /// What each worker waited for.
     pub waits: Vec<Waits>,
+    /// How long updates were delayed, where that was measured.
+    pub delays: Option<DelaySummary>,
     /// Where threads and pages were when the run began.
     pub actual: Actual,
     /// What a person should know.
@@ -144,6 +179,11 @@ pub struct Waits {
     pub gate_seconds: f64,
     /// Stripes of a locked merge that another update held.
     pub stripes: u64,
+    /// Times that a lock of the replica was not to be had at once: that of a consistent merge, or the one under which updates
+    /// are numbered where delays are measured.
+    pub locks: u64,
+    /// Seconds at exchanges where replicas do not meet: copying, and waiting for messages and for replicas in use.
+    pub exchange_seconds: f64,
 }
 
 impl<'a, D: Matrix> Run<'a, D> {
@@ -159,21 +199,35 @@ impl<'a, D: Matrix> Run<'a, D> {
         let lines = task.shards.lines();
         let row_nonzeros = task.shards.nonzeros() as f64 / lines.max(1) as f64;
         let each = (lines as f64 / workers as f64).ceil();
+        let batch = engine.lines_per_update().min(lines.max(1)) as f64;
         let replicas = task.plan.replicas.len();
         let windows = match replicas {
             1 => 1,
             _ => task
                 .exchange
-                .every(engine.width(), row_nonzeros, task.facts.shape.dense)
-                .map_or(1, |every| (each / every as f64).ceil().max(1.0) as usize),
+                .every(engine.width(), batch * row_nonzeros, task.facts.shape.dense)
+                .map_or(1, |every| (each / (batch * every as f64)).ceil().max(1.0) as usize),
         };
         // K replicas that are summed are safe at σ′ = K (CoCoA+); one that is shared lets all see each other.
         let damping = from.map_or(replicas as f64, |from| from.damping);
         let least = if task.exchange.sums() { 1.0 } else { damping };
         let margins = if task.form == Form::Columns { width } else { 0 };
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
+        let logs = observer.wants_steps();
+        let by_delay = task.step.is_some_and(|step| step.kind.is_by_delay());
+        let measures = logs || by_delay || !task.injection.is_none();
+        let gauge = |replica: &crate::placement::ReplicaPlan| {
+            Gauge::new(engine.measure(), replica.workers.len(), task.step.and_then(crate::step::Step::adaptive))
+        };
         let mut run = Run {
             windows_most: windows,
+            lines,
+            gauges: task.plan.replicas.iter().map(gauge).collect(),
+            measures,
+            logs,
+            by_halves: measures || task.consistent || engine.lines_per_update() > 1,
+            free: engine.finishes() && replicas == 1,
+            passes: CachePadded::default(),
             visited: CachePadded::new(SharedF64::new(1.0)),
             sheets: Vec::new(),
             desk: engine.batch().map(|batch| Mutex::new(Box::new(passes::Desk::new(batch, width)))),
@@ -185,8 +239,11 @@ impl<'a, D: Matrix> Run<'a, D> {
                     ))
                 })
                 .collect(),
+            mixing: mixing::Mixing::new(&task, engine.width()),
+            nodes: task.exchange.by_nodes().then(|| by_nodes::Groups::new(task.plan, engine.width())).flatten(),
             spread: padded(),
             overlap: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
+            drift: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
             constants: (0..workers).map(|_| CachePadded::new(SharedF64::new(task.constant))).collect(),
             gate_seconds: padded(),
             slopes: Pages::placed(margins, &task.plan.site(&task.plan.in_runs())),
@@ -203,6 +260,7 @@ impl<'a, D: Matrix> Run<'a, D> {
                 seconds_solve: 0.0,
                 seconds_evaluate: 0.0,
                 epochs_done: from.map_or(0, |from| from.epoch),
+                span: 1,
                 evaluate_after: 0,
                 updates_before: from.and_then(|from| from.last.as_ref()).map_or(0, |last| last.updates),
                 updates_seen: 0,
@@ -256,9 +314,10 @@ impl<'a, D: Matrix> Run<'a, D> {
     }
 
     /// All of a run, from the first epoch on.
-    fn drive(&self, crew: &Crew<'_>, window: impl Fn(&Self, u64, usize)) {
+    fn drive(&self, crew: &Crew<'_>, windows: impl Fn(&Self, u64, Range<usize>)) {
         crew.phase(|worker| self.sit(worker), || ());
         self.agree(crew);
+        self.begin_gossip(crew);
         crew.phase(|_| (), || self.start());
         if self.task.certificate == CertificateKind::ProxGradient {
             self.judge_origin(crew);
@@ -275,13 +334,14 @@ impl<'a, D: Matrix> Run<'a, D> {
             if self.desk.is_some() {
                 self.passes(crew);
             } else {
-                self.visit(crew, |index| window(self, epoch, index));
+                self.visit(crew, |range| windows(self, epoch, range));
             }
             self.share_constants(crew);
             crew.phase(|worker| self.project(worker), || self.solved());
             if self.ledger.lock().expect(PANICKED).verdict == Verdict::Skip {
                 continue;
             }
+            self.lay_aside(crew);
             if self.task.drifts {
                 self.rebuild(crew);
             }
@@ -294,6 +354,7 @@ impl<'a, D: Matrix> Run<'a, D> {
                 crew.phase(|_| (), || self.decide(true));
             }
             crew.phase(|_| (), || ());
+            self.take_up(crew);
         }
     }
 
@@ -329,7 +390,7 @@ impl<'a, D: Matrix> Run<'a, D> {
     fn end(self) -> Result<Ended> {
         let checkpoint = self.checkpoint();
         let model = self.model();
-        let (updates, waits) = (self.updates(), self.waits());
+        let (updates, waits, delays) = (self.updates(), self.waits(), self.delays());
         let ledger = self.ledger.into_inner().expect(PANICKED);
         if let Some(error) = ledger.error {
             return Err(error);
@@ -345,17 +406,25 @@ impl<'a, D: Matrix> Run<'a, D> {
             samples: ledger.samples,
             updates,
             waits,
+            delays,
             actual: ledger.actual,
             warnings: ledger.warnings,
         })
     }
 
     fn waits(&self) -> Vec<Waits> {
-        let of = |worker: usize| Waits {
-            gate_seconds: self.gate_seconds[worker].read(),
-            stripes: self.engine.stripes_waited(worker),
+        let of = |worker: usize| {
+            let (stripes, locks) = self.engine.waited(worker);
+            let (gate_seconds, exchange_seconds) = (self.gate_seconds[worker].read(), self.step_seconds(worker));
+            Waits { gate_seconds, exchange_seconds, stripes, locks }
         };
         (0..self.workers()).map(of).collect()
+    }
+
+    fn delays(&self) -> Option<DelaySummary> {
+        let mut all = Delays::default();
+        (0..self.workers()).for_each(|worker| self.engine.add_delays(worker, &mut all));
+        all.summary()
     }
 
     /// Updates of this process, all workers.

@@ -3,14 +3,14 @@
 
 use crate::{
     checkpoint::Checkpoint,
-    config::{CellKind, Every, ExchangeKind, Granularity, MergeKind, MethodKind, OrderKind, Runner, Setup},
+    config::{CellKind, Every, ExchangeKind, Granularity, MergeKind, OrderKind, Runner, Setup},
     data::{
         Data, Shape,
         matrix::{Dense, Matrix, Sparse},
     },
     error::{Error, Result},
     exchange::Exchange,
-    method::{Bcd, Dual, Hogwild, Method, Newton, ProxAsaga, Svrg},
+    method::{About, First, Method, facts::Visitor},
     model::Model,
     objective::{Frame, certificate},
     os::clock::Stopwatch,
@@ -21,17 +21,19 @@ use crate::{
         interleaved, threads,
     },
     store::{Plain, Replica, Shared},
-    sync::{Locked, Lossless, Lossy, SharedF32, SharedF64},
-    trace::{CertificateKind, Observer, Sample, StopReason},
+    sync::{Lossless, Lossy, SharedF32, SharedF64},
+    trace::{CertificateKind, DelaySummary, Observer, Sample, StopReason},
 };
 
 mod auto;
 mod begin;
+mod delays;
 mod factor;
 mod labels;
 mod memory;
 mod place;
 mod search;
+mod smoothness;
 mod verify;
 
 pub use verify::{Verified, verify};
@@ -105,6 +107,9 @@ pub struct Outcome {
     pub checkpoint: Checkpoint,
     /// What each worker waited for.
     pub waits: Vec<Waits>,
+    /// How long updates were delayed, where that was measured: by a step rule that needs it, under injection, or for a log of
+    /// steps.
+    pub delays: Option<DelaySummary>,
     /// γ₀, where the method has a step.
     pub step_initial: Option<f64>,
 }
@@ -126,7 +131,8 @@ pub fn solve(
         return Err(Error::data(&data.path, None, "the file has no rows", "Give at least one row."));
     }
     let choice = auto::choose(setup, &shape)?;
-    let fit = Fit { setup, plan, shape, choice };
+    let fit = Fit { setup, plan, shape, choice, logs: observer.wants_steps() };
+    fit.check_delays()?;
     let held = data.source.held_bytes();
     let costs = fit.costs(&*data.source, data.weights.is_some(), &held);
     let room = fit.room(&costs, held);
@@ -145,6 +151,8 @@ struct Fit<'a> {
     plan: &'a Plan,
     shape: Shape,
     choice: auto::Choice,
+    /// Whether every step is told of.
+    logs: bool,
 }
 
 /// What is known once they are.
@@ -159,10 +167,18 @@ struct Placed<'a, D> {
     start: Start<'a>,
 }
 
-impl<D: Matrix> Placed<'_, D> {
-    fn hogwild(&self) -> Hogwild {
-        let Frame { prox, rows, columns, total_weight, private_constant, .. } = self.frame;
-        Hogwild::new(prox, rows, columns, self.shards.nonzeros(), total_weight, private_constant)
+/// A run of a method, whatever it is.
+struct Made<'f, 'p, 'o, D> {
+    fit: &'f Fit<'f>,
+    placed: Placed<'p, D>,
+    observer: &'o mut dyn Observer,
+}
+
+impl<D: Matrix> Visitor for Made<'_, '_, '_, D> {
+    type Output = Result<Outcome>;
+
+    fn visit<M: Method>(self, method: M) -> Result<Outcome> {
+        self.fit.with_method(&method, self.placed, self.observer)
     }
 }
 
@@ -176,31 +192,9 @@ impl Fit<'_> {
         let clock = Stopwatch::start();
         let mut placed = self.place::<D>(&data, start)?;
         placed.seconds = clock.seconds();
-        let (frame, prox) = (&placed.frame, placed.frame.prox);
-        match self.choice.method {
-            MethodKind::Hogwild => {
-                let method = placed.hogwild();
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Dual { .. } => {
-                let method = Dual::new(prox, frame.total_weight);
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Bcd => {
-                let method = Bcd::new(frame.loss.curvature());
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Newton => self.with_method(&Newton::new(frame, placed.shards.nonzeros()), placed, observer),
-            MethodKind::ProxAsaga => {
-                let method = ProxAsaga::new(prox, frame.rows, frame.total_weight, frame.free);
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Svrg { epochs } => {
-                let method = Svrg::new(prox, frame.rows, frame.total_weight, frame.free, epochs);
-                self.with_method(&method, placed, observer)
-            }
-            MethodKind::Auto => unreachable!("auto has chosen"),
-        }
+        let frame = placed.frame.clone();
+        let about = About { frame: &frame, nonzeros: placed.shards.nonzeros() };
+        self.choice.method.make(&about, Made { fit: &self, placed, observer })
     }
 
     fn with_method<D: Matrix, M: Method>(
@@ -214,16 +208,18 @@ impl Fit<'_> {
         match (self.plan.granularity, parameters.cell, parameters.merge) {
             (Granularity::Core, F64, _) => self.with_store::<D, M, Plain<f64>>(method, placed, observer),
             (Granularity::Core, F32, _) => self.with_store::<D, M, Plain<f32>>(method, placed, observer),
-            (_, F64, Merge::Lossy) => self.with_store::<D, M, Shared<SharedF64, Lossy>>(method, placed, observer),
+            (_, F64, Merge::Lossy | Merge::Locked | Merge::Consistent) => {
+                self.with_store::<D, M, Shared<SharedF64, Lossy>>(method, placed, observer)
+            }
             (_, F64, Merge::Lossless) => {
                 self.with_store::<D, M, Shared<SharedF64, Lossless>>(method, placed, observer)
             }
-            (_, F64, Merge::Locked) => self.with_store::<D, M, Shared<SharedF64, Locked>>(method, placed, observer),
-            (_, F32, Merge::Lossy) => self.with_store::<D, M, Shared<SharedF32, Lossy>>(method, placed, observer),
+            (_, F32, Merge::Lossy | Merge::Locked | Merge::Consistent) => {
+                self.with_store::<D, M, Shared<SharedF32, Lossy>>(method, placed, observer)
+            }
             (_, F32, Merge::Lossless) => {
                 self.with_store::<D, M, Shared<SharedF32, Lossless>>(method, placed, observer)
             }
-            (_, F32, Merge::Locked) => self.with_store::<D, M, Shared<SharedF32, Locked>>(method, placed, observer),
         }
     }
 
@@ -256,7 +252,6 @@ impl Fit<'_> {
         let seconds_search = clock.lap();
         let (from, constant) = self.begin(placed, engine, form)?;
         let interrupted = placed.start.interrupted.unwrap_or(&|| false);
-        let exchange = self.exchange();
         let task = Task {
             shards: &placed.shards,
             frame: &placed.frame,
@@ -265,12 +260,15 @@ impl Fit<'_> {
             standings: &placed.standings,
             facts: self.facts(placed),
             order: self.order(),
-            exchange: Exchange::new(exchange),
+            exchange: self.exchange(),
             step,
+            injection: &self.setup.injection,
+            holds: self.holds(),
+            consistent: self.setup.parameters.merge == MergeKind::Consistent || engine.finishes(),
             seed: self.setup.seed,
             limits: self.limits(),
             certificate: certificate::kind(&placed.frame.prox, D::FIXED),
-            drifts: form != Form::Primal && self.drifts(),
+            drifts: self.drifts(),
             column_scale: &placed.column_scale,
             template: &placed.template,
             constant,
@@ -326,6 +324,7 @@ impl Fit<'_> {
             model: ended.model,
             checkpoint: ended.checkpoint,
             waits: ended.waits,
+            delays: ended.delays,
             step_initial,
         }
     }
@@ -344,13 +343,22 @@ impl Fit<'_> {
             method: self.choice.method.name(),
             why: &self.choice.why,
             shape: self.shape,
-            warnings: self.plan.warnings.iter().cloned().chain(dropped).collect(),
+            warnings: self.plan.warnings.iter().cloned().chain(dropped).chain(self.unsafe_step()).collect(),
             pages_max: placed.start.pages_max.unwrap_or((PAGES / arrays).max(16)),
         }
     }
 
+    /// Rows of an update, for the methods that take a step.
+    fn rows_per_update(&self) -> usize {
+        let facts = self.choice.method.facts();
+        if facts.is_some_and(|facts| facts.step == Ok(First::OfAll)) {
+            return self.shape.rows.div_ceil(self.plan.workers.len()).max(1);
+        }
+        self.choice.method.rows()
+    }
+
     fn form(&self) -> Form {
-        auto::form(&self.choice.method)
+        self.choice.method.form()
     }
 
     fn lines(&self, form: Form) -> usize {
@@ -362,12 +370,13 @@ impl Fit<'_> {
         self.setup.problem.terms(&self.shape)
     }
 
-    fn exchange(&self) -> ExchangeKind {
+    fn exchange(&self) -> Exchange {
         let every = Every::Auto;
-        self.setup.exchange.unwrap_or(match self.form() {
+        let kind = self.setup.exchange.unwrap_or(match self.form() {
             Form::Primal => ExchangeKind::Average { every },
             Form::Dual | Form::Columns => ExchangeKind::Sum { every },
-        })
+        });
+        Exchange::new(kind, self.plan.replicas.len(), &self.plan.distance, self.setup.injection.messages)
     }
 
     /// Single rows where the entries fit a cache: shuffled buckets cost dual ascent three times the epochs on a9a (95
@@ -381,8 +390,17 @@ impl Fit<'_> {
         }
     }
 
+    /// Whether an update holds stripes from its read to its write.
+    fn holds(&self) -> bool {
+        self.plan.granularity != Granularity::Core && self.setup.parameters.merge == MergeKind::Locked
+    }
+
     /// Whether the store may come to differ from the state.
     fn drifts(&self) -> bool {
+        if self.form() == Form::Primal {
+            // No addition to a companion is lost, but it is rounded.
+            return self.choice.method.has_companion() && self.setup.parameters.cell == CellKind::F32;
+        }
         let shared = self.plan.granularity != Granularity::Core
             && self.plan.replicas.iter().any(|replica| replica.workers.len() > 1);
         (shared && self.setup.parameters.merge == MergeKind::Lossy) || self.setup.parameters.cell == CellKind::F32

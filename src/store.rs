@@ -50,6 +50,8 @@ pub trait View {
     );
     /// x_j ← f(j, x_j) over a range: a dense sweep.
     fn map(&self, range: Range<usize>, f: impl FnMut(usize, f64) -> f64);
+    /// x_j ← f(j, x_j, y_j) over all coordinates, where y is what `beside` shows: a dense sweep of two vectors.
+    fn map_beside(&self, beside: &Self, f: impl FnMut(usize, f64, f64) -> f64);
     /// The locks of the row's coordinates, held until the guard is dropped; `None` unless the merge is `locked`.
     fn hold(&self, row: Row<'_>) -> Option<Held<'_>>;
 }
@@ -64,10 +66,13 @@ pub trait Replica: Send + Sync + Sized + 'static {
     type View<'a>: View
     where
         Self: 'a;
-    /// Whether updates must run from read to write without another in between.
-    const HOLDS: bool;
     /// `len` zeros whose pages are to lie at `site`; none is touched.
     fn placed(len: usize, site: &Site) -> Self;
+    /// The same with stripes, that an update holds from its read to its write, so that those that share a coordinate are serial
+    /// (PASSCoDe-Lock). Without effect on plain memory, which has one writer.
+    fn with_stripes(self) -> Self {
+        self
+    }
     /// `len` zeros, each page where the thread runs that writes it first.
     fn zeros(len: usize) -> Self {
         Self::placed(len, &Site::default())
@@ -180,7 +185,8 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
         let mut at = range.start;
         while at < range.end {
             // A stripe's coordinates at a time where updates hold stripes, else all at once.
-            let end = if M::HOLDS { range.end.min(crate::sync::Stripes::end_of(at)) } else { range.end };
+            let holds = self.stripes.is_some();
+            let end = if holds { range.end.min(crate::sync::Stripes::end_of(at)) } else { range.end };
             let held = self.stripes.map(|stripes| stripes.hold(std::iter::once(at)));
             for (k, slot) in self.slots[at..end].iter().enumerate() {
                 M::update(slot, |value| f(at + k, value));
@@ -190,11 +196,15 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
         }
     }
 
+    #[inline]
+    fn map_beside(&self, beside: &Self, mut f: impl FnMut(usize, f64, f64) -> f64) {
+        for (j, (x, y)) in self.slots.iter().zip(beside.slots).enumerate() {
+            M::update(x, |x| f(j, x, y.read()));
+        }
+    }
+
     #[inline(always)]
     fn hold(&self, row: Row<'_>) -> Option<Held<'_>> {
-        if !M::HOLDS {
-            return None;
-        }
         self.stripes.map(|stripes| match row {
             Row::Pair(pair) => stripes.hold(pair.left().chain(pair.right())),
             fixed => stripes.hold(fixed.entries().map(|(column, _)| column)),

@@ -8,18 +8,22 @@ use atomic_float::{AtomicF32, AtomicF64};
 use std::{
     cell::Cell,
     sync::atomic::{
-        AtomicBool, AtomicU8, AtomicU32,
+        AtomicBool, AtomicU8, AtomicU32, AtomicU64,
         Ordering::{self, Relaxed},
     },
 };
 
+mod count;
 mod gate;
 mod rest;
 mod stripes;
+mod tickets;
 
+pub use count::Count;
 pub use gate::{Gate, Watch};
 pub use rest::Rest;
 pub use stripes::{Held, Stripes};
+pub use tickets::Tickets;
 
 /// A place for one parameter, read and written as f64.
 pub trait Slot {
@@ -120,8 +124,6 @@ plain_slot!(f32);
 
 /// How two writes to one slot meet.
 pub trait Merge: Copy + Send + Sync {
-    /// Whether an update holds the stripes of its coordinates from its read to its write.
-    const HOLDS: bool = false;
     /// x ← x + delta.
     fn add<S: Slot>(slot: &S, delta: f64);
     /// x ← f(x).
@@ -157,24 +159,6 @@ impl Merge for Lossless {
     #[inline(always)]
     fn update<S: Slot>(slot: &S, f: impl FnMut(f64) -> f64) {
         slot.exchange(f);
-    }
-}
-
-/// Plain writes under striped locks held from read to write (PASSCoDe-Lock): updates that share a coordinate are serial.
-#[derive(Clone, Copy, Debug)]
-pub struct Locked;
-
-impl Merge for Locked {
-    const HOLDS: bool = true;
-
-    #[inline(always)]
-    fn add<S: Slot>(slot: &S, delta: f64) {
-        Lossy::add(slot, delta);
-    }
-
-    #[inline(always)]
-    fn update<S: Slot>(slot: &S, f: impl FnMut(f64) -> f64) {
-        Lossy::update(slot, f);
     }
 }
 

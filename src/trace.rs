@@ -9,12 +9,16 @@ use crate::{
 };
 use serde::{Deserialize, Deserializer, Serialize};
 
+mod delays;
 mod reader;
 mod record;
+mod steps;
 mod writer;
 
+pub use delays::{DelaySummary, Delays};
 pub use reader::{Recorded, read};
 pub use record::{DataFacts, Footer, Header, MachineFacts, WorkerWaits};
+pub use steps::{StepLog, StepTaken};
 pub use writer::TraceWriter;
 
 /// One point of the trace, taken at an epoch's end.
@@ -42,6 +46,9 @@ pub struct Sample {
     pub step: Option<f64>,
     /// Euclidean distance between replicas before the last exchange, root mean square; `None` for one replica.
     pub consensus: Option<f64>,
+    /// Where the store can come to differ from the method's state (lossy writes of several workers, parameters of 4 bytes): the
+    /// distance between the two before it was made again, over the length of what the state says.
+    pub drift: Option<f64>,
 }
 
 /// Which certificate a run has.
@@ -92,6 +99,21 @@ pub trait Observer: Send {
     fn begun(&mut self, begun: &Begun<'_>) -> crate::error::Result<Continue> {
         let _ = begun;
         Ok(Continue::Yes)
+    }
+
+    /// Whether [`Observer::steps`] is to be told of every step; asked once, before the run begins. Delays are then measured,
+    /// which costs every update some writes to lines that the workers of a replica share.
+    fn wants_steps(&self) -> bool {
+        false
+    }
+
+    /// The steps of an epoch, by replica in the order of their updates. Called at its end, before it is evaluated.
+    ///
+    /// # Errors
+    /// Whatever keeps the observer from recording them; the run stops and reports it.
+    fn steps(&mut self, steps: &[StepTaken]) -> crate::error::Result<()> {
+        let _ = steps;
+        Ok(())
     }
 
     /// A sample was taken. `state` gives the model and the method's state at this point, for a checkpoint.

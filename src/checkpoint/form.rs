@@ -3,7 +3,7 @@
 //! | part | bytes |
 //! |---|---|
 //! | magic `farrow checkpoint\n` | 18 |
-//! | version, 2 | 4 |
+//! | version, 3 | 4 |
 //! | identity: length, UTF-8 | 8 + length |
 //! | epoch | 8 |
 //! | first step: 0 or 1, value | 1 + 8 |
@@ -19,7 +19,7 @@ use crc32fast::Hasher;
 use std::io::{self, Write};
 
 const MAGIC: &[u8] = b"farrow checkpoint\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Why a file is no checkpoint, and what to do.
 pub(super) struct Fault {
@@ -69,7 +69,8 @@ impl Summed<'_> {
         self.real(sample.certificate)?;
         self.count(sample.support)?;
         self.maybe(sample.step)?;
-        self.maybe(sample.consensus)
+        self.maybe(sample.consensus)?;
+        self.maybe(sample.drift)
     }
 }
 
@@ -144,6 +145,7 @@ impl<'a> Cursor<'a> {
             support: self.count()?,
             step: self.maybe()?,
             consensus: self.maybe()?,
+            drift: self.maybe()?,
         })
     }
 }

@@ -7,7 +7,7 @@ use super::{
     reading::ReadingArgs,
     settings::{Resolved, SettingsArgs},
 };
-use farrow::{error::Result, placement::Plan};
+use farrow::{error::Result, exchange::Graph, placement::Plan};
 use serde_json::{Value, json};
 use std::{path::PathBuf, process::ExitCode};
 
@@ -65,13 +65,42 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
 /// The tables alone: the warnings stand on stderr.
 fn as_text(resolved: &Resolved) -> String {
     let plan = Plan { warnings: Vec::new(), ..resolved.plan.clone() };
-    format!("{}\n", plan.describe(&resolved.topology))
+    let graph = graph(resolved).map_or(String::new(), |graph| format!("\n{}\n", in_words(resolved, &graph)));
+    format!("{}\n{graph}", plan.describe(&resolved.topology))
 }
 
-/// Workers, replicas and shards name nodes by their place in `nodes`, which holds the system's numbers.
+/// Who sends to whom, where the exchange has a graph and there is somebody to send to.
+fn graph(resolved: &Resolved) -> Option<Graph> {
+    let kind = resolved.setup.exchange?.graph()?;
+    let replicas = resolved.plan.replicas.len();
+    (replicas > 1).then(|| Graph::new(kind, replicas, &resolved.plan.distance))
+}
+
+fn in_words(resolved: &Resolved, graph: &Graph) -> String {
+    let exchange = resolved.setup.exchange.map_or("", |exchange| exchange.name());
+    let rounds = if graph.period() == 1 { "1 round".into() } else { format!("{} rounds", graph.period()) };
+    let gap = graph.gap().map_or("not worked out for so many".into(), |gap| format!("{gap:.4}"));
+    format!(
+        "exchange {exchange} on the {} graph of {} replicas: period {rounds}, spectral gap of a period {gap}",
+        graph.name(),
+        graph.replicas()
+    )
+}
+
+/// Workers, replicas and shards name nodes by their place in `nodes`, which holds the system's numbers. `graph` has the
+/// spectral gap of the product of a period's mixing matrices, or null where there are too many replicas for it.
 fn as_json(resolved: &Resolved) -> Value {
     let nodes: Vec<u32> = resolved.topology.nodes.iter().map(|node| node.os).collect();
+    let graph = graph(resolved).map(|graph| {
+        json!({
+            "kind": graph.kind,
+            "replicas": graph.replicas(),
+            "period": graph.period(),
+            "gap": graph.gap(),
+        })
+    });
     json!({
+        "graph": graph,
         "machine": resolved.topology.name(),
         "nodes": nodes,
         "setup": resolved.setup,

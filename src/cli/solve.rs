@@ -112,6 +112,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
     start.interrupted = Some(&interrupted);
     let mut watch = Watch {
         trace: outputs.trace,
+        steps: outputs.steps,
         checkpoint: args.files.checkpoint.clone().map(|path| Keeper::new(path, args.files.checkpoint_every)),
         bar: if args.quiet { None } else { bar::Bar::on_terminal(setup.stop) },
         quiet: args.quiet,

@@ -8,6 +8,8 @@ use super::{
 };
 use crate::error::{Error, Result};
 
+mod exchange;
+mod injection;
 mod memory;
 mod method;
 mod problem;
@@ -46,7 +48,8 @@ impl Settings {
             method: method::method(self)?,
             step: method::step(self)?,
             order: method::order(self)?,
-            exchange: method::exchange(self)?,
+            exchange: exchange::exchange(self)?,
+            injection: injection::injection(self)?,
             stop: method::stop(self, default.stop)?,
             runner: self.choice_or("run", "runner", default.runner)?,
             seed: match self.get("run", "seed") {

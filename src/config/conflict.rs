@@ -2,19 +2,24 @@
 //! neither data nor a topology is judged here.
 
 use super::{
-    CellKind, ClassWeight, Constraint, Count, DataMemory, ExchangeKind, Granularity, L2, Layout, MergeKind,
-    MethodKind, Normalize, OrderKind, Pin, Settings, Setup,
+    CellKind, ClassWeight, Constraint, Count, DataMemory, DelayKind, ExchangeKind, Granularity, L2, Layout,
+    MergeKind, MethodKind, Normalize, OrderKind, Pin, Settings, Setup, Straggler,
 };
 use super::{
     check::{contradiction, origin},
     keys::Named,
     rank::{self, Misfit},
 };
-use crate::{error::Result, method::newton};
+use crate::{
+    error::Result,
+    method::{Facts, Form, newton},
+};
 
 /// Refuses the first contradiction.
 pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
-    steps_are_of_hogwild(settings, setup)?;
+    steps_are_of_methods_that_take_one(settings, setup)?;
+    lengths_by_smoothness_need_it(settings, setup)?;
+    held_updates_are_not_put_off(settings, setup)?;
     one_replica_has_no_exchange(settings, setup)?;
     a_core_replica_has_one_writer(settings, setup)?;
     dual_needs_l2(settings, setup)?;
@@ -22,6 +27,8 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     curvature_needs_a_smooth_loss(settings, setup)?;
     passes_have_no_updates(settings, setup)?;
     gradients_average_and_changes_sum(settings, setup)?;
+    a_state_has_one_copy(settings, setup)?;
+    messages_are_of_exchanges_that_send_them(settings, setup)?;
     balance_needs_classes(settings, setup)?;
     bounds_are_of_unscaled_columns(settings, setup)?;
     unbound_threads_have_no_cpus(settings, setup)?;
@@ -30,13 +37,8 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     margins_have_no_layout(settings, setup)
 }
 
-fn steps_are_of_hogwild(settings: &Settings, setup: &Setup) -> Result<()> {
-    let why = match setup.method {
-        MethodKind::Dual { .. } => "maximises the dual along each coordinate",
-        MethodKind::Bcd => "takes each coordinate's step from the data",
-        MethodKind::Newton => "goes as far as its model of F says",
-        _ => return Ok(()),
-    };
+fn steps_are_of_methods_that_take_one(settings: &Settings, setup: &Setup) -> Result<()> {
+    let Some(Facts { step: Err(why), .. }) = setup.method.facts() else { return Ok(()) };
     // A step comes of its kind, or of its length alone.
     let written = ["kind", "initial"].into_iter().find_map(|key| Some((key, settings.get("step", key)?)));
     let Some((key, step)) = written.filter(|_| setup.step.is_some()) else { return Ok(()) };
@@ -46,22 +48,62 @@ fn steps_are_of_hogwild(settings: &Settings, setup: &Setup) -> Result<()> {
         setup.method.name(),
         origin(settings, "method", "kind")
     );
+    let with_one = MethodKind::NAMES.iter().filter(|(name, _)| MethodKind::named(name).takes_step());
+    let with_one: Vec<String> = with_one.map(|(name, _)| format!("\"{name}\"")).collect();
+    let remedy =
+        format!("take [step] out, or say step.kind = \"auto\", or take method.kind = {}", with_one.join(" or "));
+    Err(contradiction(settings, ("step", key), what, &remedy))
+}
+
+fn lengths_by_smoothness_need_it(settings: &Settings, setup: &Setup) -> Result<()> {
+    let Some(step) = setup.step.filter(|step| step.is_by_smoothness() && step.initial().is_none()) else {
+        return Ok(());
+    };
+    if setup.problem.loss.curvature().is_finite() {
+        return Ok(());
+    }
+    let what = format!(
+        "step.kind = \"{}\" takes its length h/L from the smoothness L of the terms, and problem.loss = \"{}\" ({}) has a \
+         kink",
+        step.name(),
+        setup.problem.loss.name(),
+        origin(settings, "problem", "loss")
+    );
     Err(contradiction(
         settings,
-        ("step", key),
+        ("step", "kind"),
         what,
-        "take [step] out, or say step.kind = \"auto\", or take method.kind = \"hogwild\", \"proxasaga\" or \"svrg\"",
+        "give step.initial, or take a smooth loss (logistic, squared, squared-hinge, huber)",
     ))
+}
+
+/// An update under a locked merge holds its row's stripes from read to write: nothing can come between the two.
+fn held_updates_are_not_put_off(settings: &Settings, setup: &Setup) -> Result<()> {
+    if setup.parameters.merge != MergeKind::Locked {
+        return Ok(());
+    }
+    let (at, what) = if setup.injection.delay != DelayKind::None {
+        let what = "injection.delay puts writes off, and other updates would wait for its stripes all the while";
+        (("injection", "delay"), what)
+    } else if matches!(setup.method, MethodKind::Minibatch { .. }) {
+        let what = "an update of method \"minibatch\" reads many rows, whose stripes, taken row by row, two workers could \
+                    take from each other for ever";
+        (("method", "kind"), what)
+    } else {
+        return Ok(());
+    };
+    let what = format!(
+        "{what}: parameters.merge = \"locked\" ({}) holds an update's stripes from its read to its write",
+        origin(settings, "parameters", "merge")
+    );
+    Err(contradiction(settings, at, what, "take merge = \"consistent\", \"lossless\" or \"lossy\""))
 }
 
 fn one_replica_has_no_exchange(settings: &Settings, setup: &Setup) -> Result<()> {
     let (Some(Granularity::Machine), Some(exchange)) = (setup.parameters.replicas, setup.exchange) else {
         return Ok(());
     };
-    let kind = match exchange {
-        ExchangeKind::Average { .. } => "average",
-        ExchangeKind::Sum { .. } => "sum",
-    };
+    let kind = exchange.name();
     let what = format!(
         "exchange.kind = \"{kind}\" draws replicas together, and parameters.replicas = \"machine\" ({}) is one replica",
         origin(settings, "parameters", "replicas")
@@ -126,15 +168,11 @@ fn dual_has_no_free_intercept(settings: &Settings, setup: &Setup) -> Result<()> 
 }
 
 fn curvature_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<()> {
-    let why = match setup.method {
-        MethodKind::Bcd => "coordinate descent can stall where the loss has a kink",
-        MethodKind::ProxAsaga | MethodKind::Svrg { .. } => {
-            "slopes that are remembered say nothing of the next ones at a kink, and the variance they should reduce stays"
-        }
-        MethodKind::Newton if !newton::takes_hinge(&setup.problem) => {
-            "the kink is smoothed by dual variables, and these give x only under l2 > 0 alone: no l1, prox or intercept"
-        }
-        _ => return Ok(()),
+    let of_newton = "the kink is smoothed by dual variables, and these give x only under l2 > 0 alone: no l1, prox or intercept";
+    let takes_hinge = setup.method != MethodKind::Newton || newton::takes_hinge(&setup.problem);
+    let facts = setup.method.facts();
+    let Some(why) = facts.and_then(|facts| facts.kink).or((!takes_hinge).then_some(of_newton)) else {
+        return Ok(());
     };
     if setup.problem.loss.curvature().is_finite() {
         return Ok(());
@@ -150,14 +188,16 @@ fn curvature_needs_a_smooth_loss(settings: &Settings, setup: &Setup) -> Result<(
     Err(contradiction(settings, ("method", "kind"), what, remedy))
 }
 
-/// Newton's workers only read x while they work; what says how updates are ordered, meet and are drawn together says
+/// Workers that go by whole passes only read x while they work; what says how updates are ordered, meet and are drawn together says
 /// nothing then.
 fn passes_have_no_updates(settings: &Settings, setup: &Setup) -> Result<()> {
-    if setup.method != MethodKind::Newton {
+    if setup.method.facts().is_none_or(|facts| !facts.passes) {
         return Ok(());
     }
     let said = [
         ("exchange", "kind", setup.exchange.is_some(), "draws replicas together that moved apart"),
+        ("injection", "delay", setup.injection.delay != DelayKind::None, "puts updates off"),
+        ("injection", "straggler", setup.injection.straggler != Straggler::None, "slows updates down"),
         ("order", "kind", setup.order != OrderKind::Auto, "orders the updates"),
         ("order", "rows", setup.order != OrderKind::Auto, "orders the updates"),
         ("parameters", "merge", setup.parameters.merge != MergeKind::Lossy, "settles how two updates meet"),
@@ -174,7 +214,8 @@ fn passes_have_no_updates(settings: &Settings, setup: &Setup) -> Result<()> {
     });
     let Some((section, key, written, why)) = found else { return Ok(()) };
     let what = format!(
-        "{written} {why}, and method \"newton\" ({}) has no updates: it goes by whole passes",
+        "{written} {why}, and method \"{}\" ({}) has no updates: it goes by whole passes",
+        setup.method.name(),
         origin(settings, "method", "kind")
     );
     let remedy = format!("take {section}.{key} out, or take method.kind = \"dual\", \"bcd\" or \"hogwild\"");
@@ -206,12 +247,7 @@ fn a_rank_is_of_a_bilinear_model(settings: &Settings, setup: &Setup) -> Result<(
 
 /// A dual variable or a coefficient belongs to one line of the data.
 fn a_copy_of_the_data_has_no_state(settings: &Settings, setup: &Setup) -> Result<()> {
-    let what = match setup.method {
-        MethodKind::Dual { .. } => "a dual variable",
-        MethodKind::Bcd => "a coefficient",
-        MethodKind::ProxAsaga | MethodKind::Svrg { .. } => "a memo",
-        MethodKind::Auto | MethodKind::Hogwild | MethodKind::Newton => return Ok(()),
-    };
+    let Some(Facts { keeps: Some(what), .. }) = setup.method.facts() else { return Ok(()) };
     if setup.data.memory != DataMemory::Replicate {
         return Ok(());
     }
@@ -225,13 +261,14 @@ fn a_copy_of_the_data_has_no_state(settings: &Settings, setup: &Setup) -> Result
 }
 
 fn margins_have_no_layout(settings: &Settings, setup: &Setup) -> Result<()> {
-    if setup.method != MethodKind::Bcd || setup.parameters.layout == Layout::Plain {
+    if setup.method.form() != Form::Columns || setup.parameters.layout == Layout::Plain {
         return Ok(());
     }
     let what = format!(
-        "parameters.layout = \"{}\" orders coordinates by how many rows touch them, and with method \"bcd\" ({}) the \
+        "parameters.layout = \"{}\" orders coordinates by how many rows touch them, and with method \"{}\" ({}) the \
          shared vector is the margins, one a row",
         setup.parameters.layout.name(),
+        setup.method.name(),
         origin(settings, "method", "kind")
     );
     Err(contradiction(
@@ -243,21 +280,56 @@ fn margins_have_no_layout(settings: &Settings, setup: &Setup) -> Result<()> {
 }
 
 fn gradients_average_and_changes_sum(settings: &Settings, setup: &Setup) -> Result<()> {
-    let (why, other) = match (&setup.method, setup.exchange) {
-        (MethodKind::Hogwild | MethodKind::ProxAsaga | MethodKind::Svrg { .. }, Some(ExchangeKind::Sum { .. })) => {
-            ("K replicas that each move all the way would together move K times", "average")
-        }
-        (MethodKind::Dual { .. }, Some(ExchangeKind::Average { .. })) => {
-            ("an average of the replicas is not what the dual variables say", "sum")
-        }
-        (MethodKind::Bcd, Some(ExchangeKind::Average { .. })) => {
-            ("an average of the replicas is not what the coefficients say", "sum")
-        }
-        _ => return Ok(()),
+    let (true, Some(ExchangeKind::Sum { .. })) = (setup.method.takes_step(), setup.exchange) else {
+        return Ok(());
     };
-    let (kind, method) = (origin(settings, "method", "kind"), setup.method.name());
-    let what = format!("this exchange does not go with method.kind = \"{method}\" ({kind}): {why}");
-    Err(contradiction(settings, ("exchange", "kind"), what, &format!("take exchange.kind = \"{other}\"")))
+    let what = format!(
+        "exchange.kind = \"sum\" does not go with method.kind = \"{}\" ({}): K replicas that each move all the way \
+         would together move K times",
+        setup.method.name(),
+        origin(settings, "method", "kind")
+    );
+    Err(contradiction(settings, ("exchange", "kind"), what, "take exchange.kind = \"average\""))
+}
+
+/// Replicas that gossip never agree, and of what a method keeps for a line there is one copy, which would say what none of
+/// them holds.
+fn a_state_has_one_copy(settings: &Settings, setup: &Setup) -> Result<()> {
+    let Some(exchange) = setup.exchange.filter(ExchangeKind::gossips) else { return Ok(()) };
+    let (store, state) = match setup.method.form() {
+        Form::Dual => ("u", "the dual variables α, of which u is the sum, have"),
+        Form::Columns => ("the margins Ax", "the coefficients x have"),
+        Form::Primal => return Ok(()),
+    };
+    let what = format!(
+        "exchange.kind = \"{}\" leaves each replica with {store} of its own, and with method.kind = \"{}\" ({}) {state} \
+         one copy: what each replica holds would follow from none",
+        exchange.name(),
+        setup.method.name(),
+        origin(settings, "method", "kind")
+    );
+    let remedy = "take exchange.kind = \"sum\", \"average\" or \"allreduce\", or method.kind = \"hogwild\"";
+    Err(contradiction(settings, ("exchange", "kind"), what, remedy))
+}
+
+fn messages_are_of_exchanges_that_send_them(settings: &Settings, setup: &Setup) -> Result<()> {
+    let sends = setup.exchange.is_some_and(|exchange| exchange.graph().is_some());
+    let faults = setup.injection.messages;
+    if sends || faults.is_none() {
+        return Ok(());
+    }
+    let key = if faults.message_loss > 0.0 { "message_loss" } else { "message_delay" };
+    let (kind, why) = match setup.exchange {
+        Some(ExchangeKind::Ring { .. }) => ("ring", "writes straight to the next replica"),
+        Some(exchange) => (exchange.name(), "has all workers meet"),
+        None => ("auto", "takes the method's own, at which all workers meet"),
+    };
+    let what = format!(
+        "injection.{key} is about messages, and exchange.kind = \"{kind}\" ({}) sends none: it {why}",
+        origin(settings, "exchange", "kind")
+    );
+    let remedy = format!("take {key} out, or take exchange.kind = \"sgp\", \"osgp\" or \"adpsgd\"");
+    Err(contradiction(settings, ("injection", key), what, &remedy))
 }
 
 /// A bound on x_j is another one on the coefficient of the scaled column j; 0 and the infinities stay what they are.

@@ -38,6 +38,8 @@ pub(super) enum Bound {
     NotNegative,
     /// Finite and > 0.
     Positive,
+    /// In [0, 1].
+    Probability,
     /// In (0, 1].
     UpToOne,
     /// In (0, 1).
@@ -51,6 +53,7 @@ impl Bound {
                 Bound::Finite => true,
                 Bound::NotNegative => number >= 0.0,
                 Bound::Positive => number > 0.0,
+                Bound::Probability => (0.0..=1.0).contains(&number),
                 Bound::UpToOne => number > 0.0 && number <= 1.0,
                 Bound::BelowOne => number > 0.0 && number < 1.0,
             }
@@ -61,6 +64,7 @@ impl Bound {
             Bound::Finite => "a finite number",
             Bound::NotNegative => "a finite number, 0 or more",
             Bound::Positive => "a finite number above 0",
+            Bound::Probability => "a number from 0 to 1",
             Bound::UpToOne => "a number above 0, up to 1",
             Bound::BelowOne => "a number above 0 and below 1",
         }

@@ -1,23 +1,29 @@
 //! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
 
 use super::{
-    CellKind, ClassWeight, DataMemory, Granularity, HugePages, Layout, MergeKind, Normalize, ParameterMemory, Pin,
-    Runner, Smt,
+    CellKind, ClassWeight, DataMemory, Granularity, GraphKind, HugePages, Layout, MergeKind, Normalize,
+    ParameterMemory, Pin, Runner, Smt,
     settings::{Entry, Settings},
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    method::Kind as MethodKind,
+};
+use std::sync::LazyLock;
 
 /// The sections in the order in which they are written out, each with its keys.
-pub(super) const SECTIONS: [(&str, &[&str]); 10] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("problem", &["loss", "huber_delta", "l1", "l2", "prox", "intercept", "class_weight", "normalize", "rank"]),
     ("topology", &["virtual_nodes"]),
     ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
     ("parameters", &["replicas", "memory", "merge", "cell", "layout"]),
     ("data", &["memory", "huge_pages"]),
-    ("method", &["kind", "penalize_intercept", "epochs"]),
-    ("step", &["kind", "initial", "half", "factor", "epochs"]),
+    // What else there is, the methods say.
+    ("method", &["kind"]),
+    ("step", &["kind", "initial", "half", "factor", "epochs", "delay", "alpha"]),
     ("order", &["kind", "rows"]),
-    ("exchange", &["kind", "every"]),
+    ("exchange", &["kind", "every", "graph", "overlap", "biased", "tolerance"]),
+    ("injection", &["delay", "delay_workers", "delay_blocks", "straggler", "message_loss", "message_delay"]),
     ("stop", &["target", "target_objective", "max_epochs", "max_seconds", "evaluate_every"]),
 ];
 
@@ -52,7 +58,13 @@ names!(
     "l3" => Granularity::L3,
     "core" => Granularity::Core,
 );
-names!(MergeKind, "lossy" => MergeKind::Lossy, "lossless" => MergeKind::Lossless, "locked" => MergeKind::Locked);
+names!(
+    MergeKind,
+    "lossy" => MergeKind::Lossy,
+    "lossless" => MergeKind::Lossless,
+    "locked" => MergeKind::Locked,
+    "consistent" => MergeKind::Consistent,
+);
 names!(
     ParameterMemory,
     "local" => ParameterMemory::Local,
@@ -75,13 +87,40 @@ names!(
     "scatter" => Layout::Scatter,
     "padded" => Layout::Padded,
 );
+names!(
+    GraphKind,
+    "ring" => GraphKind::Ring,
+    "complete" => GraphKind::Complete,
+    "exponential" => GraphKind::Exponential,
+    "bipartite" => GraphKind::Bipartite,
+    "hardware" => GraphKind::Hardware,
+);
 names!(CellKind, "f64" => CellKind::F64, "f32" => CellKind::F32);
 names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Balanced);
 names!(Normalize, "none" => Normalize::None, "rows" => Normalize::Rows, "columns" => Normalize::Columns);
 names!(Runner, "threads" => Runner::Threads, "interleaved" => Runner::Interleaved);
 
-fn sections() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    SECTIONS.into_iter().chain([RUN])
+/// `kind`, and every key of a method.
+static METHOD: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let mut keys = vec!["kind"];
+    for key in MethodKind::NAMES.iter().flat_map(|(_, keys)| *keys) {
+        if !keys.contains(key) {
+            keys.push(key);
+        }
+    }
+    keys
+});
+
+/// The sections with their keys.
+pub(super) fn sections() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let with_methods = |(section, keys)| (section, if section == "method" { &METHOD[..] } else { keys });
+    SECTIONS.into_iter().map(with_methods).chain([RUN])
+}
+
+/// The keys of `section`, its kind aside.
+pub(super) fn of(section: &str) -> &'static [&'static str] {
+    let keys = sections().find(|(name, _)| *name == section).map_or(&[][..], |(_, keys)| keys);
+    keys.strip_prefix(&["kind"]).unwrap_or(keys)
 }
 
 /// Refuses every section and key that is not built.

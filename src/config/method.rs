@@ -1,50 +1,9 @@
-//! `[method]`, `[step]`, `[order]`, `[stop]` and `[run]`: how it is minimised, and when that ends.
+//! `[step]`, `[order]`, `[stop]` and `[run]`: how it is minimised, and when that ends. What `[method]` can be is the list in
+//! [`method`](crate::method).
 
 use serde::Serialize;
 
-/// `[method]`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum MethodKind {
-    /// Picks by problem and says why.
-    Auto,
-    /// Hogwild!, proximal SGD.
-    Hogwild,
-    /// Stochastic dual coordinate ascent.
-    Dual {
-        /// Penalise the intercept as one more column of ones (the dual has no free constant).
-        penalize_intercept: bool,
-    },
-    /// Proximal coordinate descent by columns.
-    Bcd,
-    /// Proximal Newton with sampled curvature.
-    Newton,
-    /// ProxASAGA.
-    #[serde(rename = "proxasaga")]
-    ProxAsaga,
-    /// Asynchronous sparse SVRG.
-    Svrg {
-        /// Epochs from one snapshot to the next.
-        epochs: u64,
-    },
-}
-
-impl MethodKind {
-    /// `epochs` of `svrg` where none are given (Mania et al. 2017, §6).
-    pub const SVRG_EPOCHS: u64 = 2;
-
-    /// Whether it has a step whose length is to be chosen.
-    pub fn has_step(&self) -> bool {
-        matches!(self, MethodKind::Hogwild) || self.has_companion()
-    }
-
-    /// Whether it keeps a memo for each row, and their average beside the parameters.
-    pub fn has_companion(&self) -> bool {
-        matches!(self, MethodKind::ProxAsaga | MethodKind::Svrg { .. })
-    }
-}
-
-/// `[step]`: the length of a step.
+/// `[step]`: the length of a step of the methods that take one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum StepKind {
@@ -77,6 +36,30 @@ pub enum StepKind {
         /// Length of the first phase in epochs.
         epochs: f64,
     },
+    /// γ′/(τ + ½) for a given τ.
+    FixedDelay {
+        /// γ′; `None` for h/L.
+        initial: Option<f64>,
+        /// τ: no update is to be delayed by more.
+        delay: u64,
+    },
+    /// α times the room that the steps since an update's read have left of γ′.
+    Adaptive1 {
+        /// γ′; `None` for h/L.
+        initial: Option<f64>,
+        /// α in (0, 1).
+        alpha: f64,
+    },
+    /// γ′/(τₖ + 1) where there is so much room, else nothing.
+    Adaptive2 {
+        /// γ′; `None` for h/L.
+        initial: Option<f64>,
+    },
+    /// γ′/(τₖ + 1): can diverge.
+    NaiveDelay {
+        /// γ′; `None` for h/L.
+        initial: Option<f64>,
+    },
 }
 
 impl StepKind {
@@ -89,6 +72,10 @@ impl StepKind {
     pub const BACKOFF_FACTOR: f64 = 0.37;
     /// `epochs` of `backoff` where none is given.
     pub const BACKOFF_EPOCHS: f64 = 1.0;
+    /// `alpha` of `adaptive1` where none is given.
+    pub const ALPHA: f64 = 0.9;
+    /// The longest delay that a key takes: what the rules by delay remember.
+    pub const DELAY_MAX: u64 = 65_535;
 
     /// Its name in configs and flags.
     pub fn name(&self) -> &'static str {
@@ -97,7 +84,35 @@ impl StepKind {
             StepKind::Diminishing { .. } => "diminishing",
             StepKind::Decay { .. } => "decay",
             StepKind::Backoff { .. } => "backoff",
+            StepKind::FixedDelay { .. } => "fixed-delay",
+            StepKind::Adaptive1 { .. } => "adaptive1",
+            StepKind::Adaptive2 { .. } => "adaptive2",
+            StepKind::NaiveDelay { .. } => "naive-delay",
         }
+    }
+
+    /// γ₀ or γ′ as set, if it was.
+    pub fn initial(&self) -> Option<f64> {
+        match *self {
+            StepKind::Constant { initial }
+            | StepKind::Diminishing { initial, .. }
+            | StepKind::Decay { initial, .. }
+            | StepKind::Backoff { initial, .. }
+            | StepKind::FixedDelay { initial, .. }
+            | StepKind::Adaptive1 { initial, .. }
+            | StepKind::Adaptive2 { initial }
+            | StepKind::NaiveDelay { initial } => initial,
+        }
+    }
+
+    /// Whether each step depends on the measured delay of its update.
+    pub fn is_by_delay(&self) -> bool {
+        matches!(self, StepKind::Adaptive1 { .. } | StepKind::Adaptive2 { .. } | StepKind::NaiveDelay { .. })
+    }
+
+    /// Whether its first length, where none is given, is h/L and not searched for.
+    pub fn is_by_smoothness(&self) -> bool {
+        self.is_by_delay() || matches!(self, StepKind::FixedDelay { .. })
     }
 }
 

@@ -1,4 +1,4 @@
-//! `[parameters]` and `[exchange]`: where the parameters live, how two writes meet, how replicas are drawn together.
+//! `[parameters]`: where the parameters live, and how two writes meet.
 
 use super::memory::{Layout, ParameterMemory};
 use serde::Serialize;
@@ -27,6 +27,9 @@ pub enum MergeKind {
     Lossless,
     /// Striped locks held from an update's read to its write.
     Locked,
+    /// Plain writes, each update's under one lock of the replica, its reads under the same lock shared: what an update read
+    /// is one state of the vector that existed.
+    Consistent,
 }
 
 /// The type of a stored parameter.
@@ -52,32 +55,4 @@ pub struct Parameters {
     pub cell: CellKind,
     /// `layout`.
     pub layout: Layout,
-}
-
-/// How often replicas are exchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Every {
-    /// So often that exchanges cost about a twentieth of the time.
-    Auto,
-    /// Once an epoch.
-    Epoch,
-    /// After so many updates of one worker.
-    Updates(usize),
-}
-
-/// `[exchange]`: how replicas are drawn together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum ExchangeKind {
-    /// All replicas become their average.
-    Average {
-        /// How often.
-        every: Every,
-    },
-    /// All replicas become their common start plus the sum of their changes.
-    Sum {
-        /// How often.
-        every: Every,
-    },
 }

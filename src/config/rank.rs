@@ -1,6 +1,6 @@
 //! What does not go with a rank: whatever takes the model to be linear.
 
-use super::{Layout, MethodKind, Normalize, Setup};
+use super::{Layout, Normalize, Setup};
 
 /// A setting that does not go with a rank.
 pub(crate) struct Misfit {
@@ -16,10 +16,13 @@ pub(crate) fn misfit(setup: &Setup) -> Option<Misfit> {
     let problem = &setup.problem;
     problem.rank?;
     if problem.loss.is_classification() {
-        let what = format!("loss {} is of two classes, and with a rank the labels are the stored values", problem.loss.name());
+        let what = format!(
+            "loss {} is of two classes, and with a rank the labels are the stored values",
+            problem.loss.name()
+        );
         return Some(Misfit { at: ("problem", "loss"), what, remedy: "take loss = \"squared\" or \"huber\"" });
     }
-    if let Some(why) = method(&setup.method) {
+    if let Some(why) = setup.method.facts().and_then(|facts| facts.fixed) {
         let what = format!("method {} {why}", setup.method.name());
         return Some(Misfit { at: ("method", "kind"), what, remedy: "take method.kind = \"hogwild\" or \"auto\"" });
     }
@@ -45,17 +48,4 @@ pub(crate) fn misfit(setup: &Setup) -> Option<Misfit> {
     ];
     let (_, at, what, remedy) = others.into_iter().find(|(set, ..)| *set)?;
     Some(Misfit { at, what: what.into(), remedy })
-}
-
-/// Why a method is of linear models alone.
-fn method(method: &MethodKind) -> Option<&'static str> {
-    match method {
-        MethodKind::Auto | MethodKind::Hogwild => None,
-        MethodKind::Dual { .. } => Some("maximises a dual, and F of a product of parameters is not convex and has none"),
-        MethodKind::Bcd => Some("keeps each coordinate's column, and with a rank that column is other coordinates, which move"),
-        MethodKind::Newton => Some("keeps a square of all parameters, and models an F that is convex"),
-        MethodKind::ProxAsaga | MethodKind::Svrg { .. } => {
-            Some("remembers slopes as multiples of rows, and with a rank the rows are parameters, which move")
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! [`Setup`] → TOML, complete: what a run's header carries, and what [`Settings::file`](super::Settings::file) reads back.
 
 use super::{
-    Constraint, Count, Every, ExchangeKind, L2, MethodKind, OrderKind, Setup, StepKind, Workers, keys::Named, nodes,
+    Constraint, Count, Every, ExchangeKind, Injection, L2, OrderKind, Setup, StepKind, Straggler, Workers,
+    keys::Named, nodes,
 };
-use crate::loss::Loss;
+use crate::{loss::Loss, method};
 use toml::Value;
 
 /// Lines `key = value`, one section after the other.
@@ -30,21 +31,6 @@ fn whole(number: u64) -> Value {
     i64::try_from(number).map_or_else(|_| number.to_string().into(), Value::from)
 }
 
-impl MethodKind {
-    /// Its name in configs and flags.
-    pub fn name(&self) -> &'static str {
-        match self {
-            MethodKind::Auto => "auto",
-            MethodKind::Hogwild => "hogwild",
-            MethodKind::Dual { .. } => "dual",
-            MethodKind::Bcd => "bcd",
-            MethodKind::Newton => "newton",
-            MethodKind::ProxAsaga => "proxasaga",
-            MethodKind::Svrg { .. } => "svrg",
-        }
-    }
-}
-
 impl Setup {
     /// Every setting as TOML. A config that holds this text gives this setup again.
     pub fn to_toml(&self) -> String {
@@ -65,10 +51,11 @@ impl Setup {
         text.key("huge_pages", self.data.huge_pages.name());
         text.section("method");
         text.key("kind", self.method.name());
-        match self.method {
-            MethodKind::Dual { penalize_intercept } => text.key("penalize_intercept", penalize_intercept),
-            MethodKind::Svrg { epochs } => text.key("epochs", whole(epochs)),
-            _ => (),
+        for (key, value) in self.method.keys() {
+            match value {
+                method::facts::Value::Flag(flag) => text.key(key, flag),
+                method::facts::Value::Count(count) => text.key(key, whole(count)),
+            }
         }
         text.section("step");
         step(&mut text, self.step);
@@ -76,6 +63,8 @@ impl Setup {
         order(&mut text, self.order);
         text.section("exchange");
         exchange(&mut text, self.exchange);
+        text.section("injection");
+        injection(&mut text, &self.injection);
         text.section("stop");
         text.optional("target", self.stop.target, "none");
         text.optional("target_objective", self.stop.target_objective, "none");
@@ -140,22 +129,44 @@ fn workers(text: &mut Text, workers: &Workers) {
 fn step(text: &mut Text, step: Option<StepKind>) {
     let Some(step) = step else { return text.key("kind", "auto") };
     text.key("kind", step.name());
-    let initial = match step {
-        StepKind::Constant { initial }
-        | StepKind::Diminishing { initial, .. }
-        | StepKind::Decay { initial, .. }
-        | StepKind::Backoff { initial, .. } => initial,
-    };
-    text.optional("initial", initial, "auto");
+    text.optional("initial", step.initial(), "auto");
     match step {
-        StepKind::Constant { .. } => {}
+        StepKind::Constant { .. } | StepKind::Adaptive2 { .. } | StepKind::NaiveDelay { .. } => {}
         StepKind::Diminishing { half, .. } => text.key("half", half),
         StepKind::Decay { factor, .. } => text.key("factor", factor),
         StepKind::Backoff { factor, epochs, .. } => {
             text.key("factor", factor);
             text.key("epochs", epochs);
         }
+        StepKind::FixedDelay { delay, .. } => text.key("delay", whole(delay)),
+        StepKind::Adaptive1 { alpha, .. } => text.key("alpha", alpha),
     }
+}
+
+fn injection(text: &mut Text, injection: &Injection) {
+    let Injection { delay, workers, blocks, straggler, messages } = injection;
+    match delay.parts() {
+        (name, 0) => text.key("delay", name),
+        (name, updates) => {
+            text.key("delay", format!("{name}:{updates}"));
+            let list =
+                workers.as_ref().map(|workers| workers.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
+            text.optional("delay_workers", list, "all");
+        }
+    }
+    if !blocks.is_empty() {
+        text.key("delay_blocks", Value::Array(blocks.iter().map(|factor| Value::from(*factor)).collect()));
+    }
+    text.key(
+        "straggler",
+        match straggler {
+            Straggler::None => "none".to_string(),
+            Straggler::Slow { worker, factor } => format!("slow:{worker}:{factor}"),
+            Straggler::Stall { worker, every, updates } => format!("stall:{worker}:{every}:{updates}"),
+        },
+    );
+    text.key("message_loss", messages.message_loss);
+    text.key("message_delay", whole(messages.message_delay));
 }
 
 fn order(text: &mut Text, order: OrderKind) {
@@ -171,15 +182,22 @@ fn order(text: &mut Text, order: OrderKind) {
 }
 
 fn exchange(text: &mut Text, exchange: Option<ExchangeKind>) {
-    let (kind, every) = match exchange {
-        None => return text.key("kind", "auto"),
-        Some(ExchangeKind::Average { every }) => ("average", every),
-        Some(ExchangeKind::Sum { every }) => ("sum", every),
-    };
-    text.key("kind", kind);
-    match every {
+    let Some(exchange) = exchange else { return text.key("kind", "auto") };
+    text.key("kind", exchange.name());
+    match exchange.every() {
         Every::Auto => text.key("every", "auto"),
         Every::Epoch => text.key("every", "epoch"),
         Every::Updates(updates) => text.key("every", whole(updates as u64)),
+    }
+    if let Some(graph) = exchange.graph() {
+        text.key("graph", graph.name());
+    }
+    match exchange {
+        ExchangeKind::Osgp { overlap, biased, .. } => {
+            text.key("overlap", whole(overlap as u64));
+            text.key("biased", biased);
+        }
+        ExchangeKind::Ring { tolerance, .. } => text.key("tolerance", tolerance),
+        _ => {}
     }
 }

@@ -11,8 +11,22 @@
 //! step for an h ≥ h₀ is no longer than δ₀, moves no margin by more than δ₀ maxᵢ|a_ij|, and so meets at most the curvature
 //! h₀ e^(δ₀ maxᵢ|a_ij|), which is the h taken if it is below H. No line search is needed.
 
-use super::{Beside, Method, Pace, Term};
+use super::{About, Beside, Facts, Form, Intercept, Method, Pace, Term};
 use crate::{objective::Linear, store::View};
+
+pub(super) const FACTS: Facts = Facts {
+    form: Form::Columns,
+    step: Err("takes each coordinate's step from the data"),
+    fixed: Some("keeps each coordinate's column, and with a rank that column is other coordinates, which move"),
+    kink: Some("coordinate descent can stall where the loss has a kink"),
+    keeps: Some("a coefficient"),
+    intercept: Intercept::Column,
+    ..Facts::PRIMAL
+};
+
+pub(super) fn make(about: &About<'_>) -> Bcd {
+    Bcd::new(about.frame.loss.curvature())
+}
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]

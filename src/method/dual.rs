@@ -13,8 +13,21 @@
 //! was at the last exchange. Workers that share a replica see each other's writes: there a run starts at σ′ = 1. Either
 //! doubles whenever the dual falls (see `run`).
 
-use super::{Beside, Method, Pace, Term};
+use super::{About, Beside, Facts, Form, Intercept, Method, Pace, Term};
 use crate::{objective::Linear, prox::Prox, store::View};
+
+pub(super) const FACTS: Facts = Facts {
+    form: Form::Dual,
+    step: Err("maximises the dual along each coordinate"),
+    fixed: Some("maximises a dual, and F of a product of parameters is not convex and has none"),
+    keeps: Some("a dual variable"),
+    intercept: Intercept::Penalized,
+    ..Facts::PRIMAL
+};
+
+pub(super) fn make(about: &About<'_>, _penalize_intercept: bool) -> Dual {
+    Dual::new(about.frame.prox, about.frame.total_weight)
+}
 
 /// See the module.
 #[derive(Clone, Debug)]

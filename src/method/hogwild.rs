@@ -12,18 +12,27 @@
 //! **The intercept** is a worker's own scalar, averaged over the workers at every exchange and at every epoch's end: as a
 //! shared coordinate it would be the one line that every update of every worker writes.
 
-use super::{Beside, Method, Pace, Term};
+use super::{About, Beside, Facts, Method, Pace, Term};
 use crate::{objective::Linear, prox::Prox, store::View};
 use std::ops::Range;
+
+pub(super) const FACTS: Facts = Facts::PRIMAL;
+
+pub(super) fn make(about: &About<'_>) -> Hogwild {
+    let frame = about.frame;
+    Hogwild::new(frame.prox, frame.rows, frame.columns, about.nonzeros, frame.total_weight, frame.private_constant)
+}
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Hogwild {
     prox: Prox,
     settle_every: Option<u64>,
-    /// n/W.
-    scale: f64,
+    /// n/W, and divided by the rows an update.
+    pub(super) scale: f64,
     intercept: bool,
+    /// Rows an update.
+    pub(super) rows: usize,
 }
 
 impl Hogwild {
@@ -40,6 +49,7 @@ impl Hogwild {
             settle_every: (!prox.is_none()).then_some(every),
             scale: rows as f64 / total_weight,
             intercept,
+            rows: 1,
         }
     }
 }
@@ -74,12 +84,16 @@ impl Method for Hogwild {
         }
     }
 
+    fn lines_per_update(&self) -> usize {
+        self.rows
+    }
+
     fn settle_every(&self) -> Option<u64> {
         self.settle_every
     }
 
     fn settle<V: View>(&self, x: &V, range: Range<usize>, updates: u64, pace: &Pace) {
-        let length = pace.step * updates as f64;
+        let length = pace.step * updates as f64 / self.rows as f64;
         if self.prox.is_pure_l2() {
             let shrink = 1.0 / (1.0 + length * self.prox.l2);
             x.map(range, |_, value| value * shrink);

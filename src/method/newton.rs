@@ -28,7 +28,7 @@
 //! a factorisation and O(d²) else.
 
 use super::{
-    Method,
+    About, Facts, Intercept, Method,
     batch::{Ask, Batch, Found},
 };
 use crate::{
@@ -79,6 +79,18 @@ const HALVINGS: u32 = 40;
 pub fn takes_hinge(problem: &Problem) -> bool {
     let Problem { l1, l2, constraint, intercept, .. } = *problem;
     l2 != L2::Value(0.0) && l1 == 0.0 && constraint == Constraint::None && !intercept
+}
+
+pub(super) const FACTS: Facts = Facts {
+    step: Err("goes as far as its model of F says"),
+    intercept: Intercept::Column,
+    passes: true,
+    fixed: Some("models an F that is convex, and that of a product of parameters is not"),
+    ..Facts::PRIMAL
+};
+
+pub(super) fn make(about: &About<'_>) -> Newton {
+    Newton::new(about.frame, about.nonzeros)
 }
 
 /// See the module.

@@ -13,8 +13,15 @@
 //! γ is 1/(3L) where none is given, L = (n/W) max wᵢφ″max‖aᵢ‖², the code's own; theory has a/L with an a that falls as 1/τ
 //! once the overlap τ is above 1/√Δ, Δ the greatest share of rows that touch one column (Theorem 2).
 
-use super::{Beside, Companion, Method, Pace, Term, corrected::Corrected};
+use super::{About, Beside, Companion, Facts, Method, Pace, Term, corrected::Corrected};
 use crate::{objective::Linear, prox::Prox, store::View};
+
+pub(super) const FACTS: Facts = Facts::TABLE;
+
+pub(super) fn make(about: &About<'_>) -> ProxAsaga {
+    let frame = about.frame;
+    ProxAsaga::new(frame.prox, frame.rows, frame.total_weight, frame.free)
+}
 
 /// See the module.
 #[derive(Clone, Debug)]

@@ -10,8 +10,15 @@
 //! prox, with D_j for the coordinates of a row; with several replicas y is their average. γ is 1/(3L) where none is given, L
 //! = (n/W) max wᵢφ″max‖aᵢ‖²: the paper tunes up to 1/(0.4L), its theory asks for 1/(4Lκ).
 
-use super::{Beside, Companion, Method, Pace, Term, corrected::Corrected};
+use super::{About, Beside, Companion, Facts, Method, Pace, Term, corrected::Corrected};
 use crate::{objective::Linear, prox::Prox, store::View};
+
+pub(super) const FACTS: Facts = Facts::TABLE;
+
+pub(super) fn make(about: &About<'_>, epochs: u64) -> Svrg {
+    let frame = about.frame;
+    Svrg::new(frame.prox, frame.rows, frame.total_weight, frame.free, epochs)
+}
 
 /// See the module.
 #[derive(Clone, Debug)]

@@ -31,7 +31,9 @@ impl Form {
         bilinear: bool,
     ) -> Option<String> {
         match self {
-            Form::Liblinear if bilinear => Some("it has one weight a column, and a model with a rank has U and V".into()),
+            Form::Liblinear if bilinear => {
+                Some("it has one weight a column, and a model with a rank has U and V".into())
+            }
             Form::Text | Form::Npy => None,
             Form::Liblinear => liblinear::misfit(loss, labels, normalize_rows),
         }

@@ -6,7 +6,7 @@ use crate::trace::DataFacts;
 use serde_json::{Value, json};
 
 /// The object. Seconds are seconds, `nonzeros_per_s` counts all workers; `plan.requested` and `plan.actual` have one
-/// entry a worker, `plan.memory` one a kind of array and home.
+/// entry a worker, `plan.memory` one a kind of array and home. `delays` is null where they were not measured.
 pub fn json(report: &Report<'_>) -> Value {
     let outcome = report.outcome;
     let seconds = outcome.seconds;
@@ -36,6 +36,7 @@ pub fn json(report: &Report<'_>) -> Value {
         "gap_relative": outcome.gap_relative,
         "certificate": outcome.certificate,
         "stop": outcome.stop,
+        "delays": outcome.delays,
         "model": report.model.map(|path| path.display().to_string()),
         "label": outcome.label,
         "warnings": outcome.warnings,

@@ -55,6 +55,7 @@ mod tests {
             support: 0,
             step: None,
             consensus: None,
+            drift: None,
         }
     }
 

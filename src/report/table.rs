@@ -6,7 +6,7 @@ use crate::{
     placement::{Label, Plan, actual::Actual, team::Standing},
     run::Waits,
     topology::cpulist,
-    trace::{CertificateKind, StopReason},
+    trace::{CertificateKind, DelaySummary, StopReason},
 };
 use std::fmt::Write;
 
@@ -60,6 +60,15 @@ pub fn table(report: &Report<'_>) -> String {
     if let Some(text) = memory(&outcome.placed) {
         rows.insert(4, ("memory", text));
     }
+    if let Some(DelaySummary { label, updates, mean, p99, max }) = &outcome.delays {
+        rows.push((
+            "delays",
+            format!(
+                "{} updates on average, 99 % up to {p99}, {max} at most ({updates} measured, numbered {label})",
+                short(*mean)
+            ),
+        ));
+    }
     if let Some(path) = report.model {
         let model = &outcome.model;
         rows.push((
@@ -94,9 +103,14 @@ pub fn plan_table(plan: &Plan, actual: &[Standing]) -> String {
 
 /// What each worker waited for, one line a worker.
 pub fn waits_table(waits: &[Waits]) -> String {
-    let mut text = format!("{:>6}  {:>17}  {}\n", "worker", "s at the gate", "stripes waited for");
+    let mut text = format!(
+        "{:>6}  {:>17}  {:>15}  {:<18}  {}\n",
+        "worker", "s at the gate", "s at exchanges", "stripes waited for", "locks waited for"
+    );
     for (number, worker) in waits.iter().enumerate() {
-        let _ = writeln!(text, "{number:>6}  {:>17.6}  {}", worker.gate_seconds, worker.stripes);
+        let Waits { gate_seconds, exchange_seconds, stripes, locks } = worker;
+        let _ =
+            writeln!(text, "{number:>6}  {gate_seconds:>17.6}  {exchange_seconds:>15.6}  {stripes:<18}  {locks}");
     }
     text
 }

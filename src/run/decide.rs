@@ -26,6 +26,7 @@ impl<D: Matrix> Run<'_, D> {
         self.tell(&mut ledger);
         ledger.since = Stopwatch::start();
         self.set_deadline(&ledger);
+        self.set_span(&mut ledger);
         if ledger.verdict == Verdict::Go && ledger.epochs_done >= self.task.limits.epochs {
             ledger.verdict = Verdict::Stop(StopReason::MaxEpochs);
         }
@@ -44,6 +45,14 @@ impl<D: Matrix> Run<'_, D> {
         }
     }
 
+    /// How far the workers go before they meet again: where each goes on by itself, to the next evaluation that was asked for.
+    fn set_span(&self, ledger: &mut Ledger<'_>) {
+        let limits = &self.task.limits;
+        let asked = limits.evaluate_every.filter(|_| self.free).unwrap_or(1);
+        ledger.span = asked.min(limits.epochs.saturating_sub(ledger.epochs_done)).max(1);
+        self.passes.open(ledger.span * self.workers() as u64);
+    }
+
     fn set_deadline(&self, ledger: &Ledger<'_>) {
         if let Some(limit) = self.task.limits.seconds {
             self.deadline.put(self.clock.seconds() + limit - ledger.seconds_solve - ledger.seconds_evaluate);
@@ -54,26 +63,44 @@ impl<D: Matrix> Run<'_, D> {
     pub(super) fn solved(&self) {
         let mut ledger = self.ledger.lock().expect(PANICKED);
         ledger.seconds_solve += ledger.since.lap();
+        self.tell_steps(&mut ledger);
         let updates = self.updates();
         self.visited.put((updates - ledger.updates_solved) as f64 / self.task.shards.lines().max(1) as f64);
         ledger.updates_solved = updates;
         let limits = &self.task.limits;
-        let ends = ledger.epochs_done + 1 >= limits.epochs
+        let ends = ledger.epochs_done + ledger.span >= limits.epochs
             || limits.seconds.is_some_and(|limit| ledger.seconds_solve + ledger.seconds_evaluate >= limit)
             || self.halt.is_raised()
             || (self.task.interrupted)();
         let due = ends || self.is_due(&ledger);
         ledger.verdict = if due { Verdict::Go } else { Verdict::Skip };
         if !due {
-            ledger.epochs_done += 1;
+            ledger.epochs_done += ledger.span;
             ledger.updates_seen = updates;
+            self.set_span(&mut ledger);
         }
+    }
+
+    /// Tells the observer of the epoch's steps, by replica, in their order. What that takes is neither solving nor evaluating.
+    fn tell_steps(&self, ledger: &mut Ledger<'_>) {
+        if !self.logs {
+            return;
+        }
+        let mut steps = Vec::new();
+        (0..self.workers()).for_each(|worker| self.engine.take_steps(worker, &mut steps));
+        steps.sort_unstable_by_key(|step| (step.replica, step.k));
+        if let Err(error) = ledger.observer.steps(&steps) {
+            ledger.error.get_or_insert(error);
+            self.halt.raise();
+        }
+        ledger.since = Stopwatch::start();
+        self.set_deadline(ledger);
     }
 
     /// Whether an evaluation is due at the end of this epoch.
     fn is_due(&self, ledger: &Ledger<'_>) -> bool {
         let limits = &self.task.limits;
-        let epoch = ledger.epochs_done + 1;
+        let epoch = ledger.epochs_done + ledger.span;
         match (limits.evaluate_every, limits.objective, limits.target, self.foreseen()) {
             (None, None, Some(target), Some(foreseen)) => {
                 let before = ledger.samples.last().map_or(0.0, |last| last.epoch);
@@ -97,12 +124,12 @@ impl<D: Matrix> Run<'_, D> {
         }
         // Before the observer looks: what it saves must go on with the σ′ that this epoch taught.
         let (ascent, fell) = self.adapt(ledger, &sample);
-        let at = At { run: self, epoch: ledger.epochs_done + 1, sample: &sample, ascent };
+        let at = At { run: self, epoch: ledger.epochs_done + ledger.span, sample: &sample, ascent };
         let seen = ledger.observer.sample(&sample, &at);
         // What the observer took is neither solving nor evaluating.
         ledger.since = Stopwatch::start();
         self.set_deadline(ledger);
-        ledger.epochs_done += 1;
+        ledger.epochs_done += ledger.span;
         ledger.verdict = match self.stop(ledger, &sample, reached, ascent, fell) {
             Some(reason) => Verdict::Stop(reason),
             None => Verdict::Go,
@@ -121,6 +148,7 @@ impl<D: Matrix> Run<'_, D> {
         ledger.updates_seen = self.updates();
         ledger.last_ascent = ascent;
         ledger.samples.push(sample);
+        self.set_span(ledger);
         ledger.evaluate_after = ledger.epochs_done + self.epochs_ahead(&ledger.samples);
     }
 
@@ -172,12 +200,13 @@ impl<D: Matrix> Run<'_, D> {
             }
         };
         let done = self.updates();
-        // Less than 1 where the run was halted within the epoch. Otherwise 1, though with a copy of the rows a node its
-        // visits add up to n only as nearly as buckets allow.
+        // Less than all where the run was halted within the epoch. Otherwise all, though with a copy of the rows a node, or
+        // workers that go on by themselves, its visits add up to n only as nearly as buckets and parts allow.
         let visited = (done - ledger.updates_seen) as f64 / self.task.shards.lines().max(1) as f64;
-        let fraction = if self.halt.is_raised() { visited } else { 1.0 };
+        let span = ledger.span as f64;
+        let epochs = if self.halt.is_raised() { visited.min(span) } else { span };
         Sample {
-            epoch: ledger.epochs_done as f64 + fraction.min(1.0),
+            epoch: ledger.epochs_done as f64 + epochs,
             updates: ledger.updates_before + done,
             seconds_solve: ledger.seconds_solve,
             seconds_evaluate: ledger.seconds_evaluate,
@@ -185,8 +214,12 @@ impl<D: Matrix> Run<'_, D> {
             gap,
             certificate,
             support: totals.support,
-            step: self.task.step.map(|step| step.length(ledger.epochs_done as f64)),
+            step: self.task.step.map(|step| match self.gauges[0].travelled() {
+                Some((_, last)) => last,
+                None => step.length(ledger.epochs_done as f64),
+            }),
             consensus: self.consensus(),
+            drift: self.drift(),
         }
     }
 

@@ -1,10 +1,10 @@
 //! The part of a run that is compiled for each method and store: the workers' seats, and the updates. All else asks it
 //! through [`Engine`], once a window or once a piece of rows, and is compiled for each form of data alone.
 
-use super::{PANICKED, Run, Task};
+use super::{PANICKED, Run, Task, cursor::Cursor, injection};
 use crate::{
     data::matrix::Matrix,
-    method::{Companion, Method, Pace, batch::Batch},
+    method::{Companion, Measure, Method, Pace, batch::Batch},
     objective::{Glm, Linear},
     order::Order,
     os::memory::{Apart, Pages, Residency},
@@ -12,6 +12,7 @@ use crate::{
     prox::Prox,
     shard::{Part, Shards},
     store::{Replica, View},
+    trace::{Delays, StepTaken},
     vectors::on_vectors,
 };
 use crossbeam_utils::CachePadded;
@@ -23,12 +24,17 @@ pub trait Engine<D: Matrix>: Sync {
     fn batch(&self) -> Option<Box<dyn Batch>>;
     /// The vector that the method has beside the parameters, if it has one.
     fn companion(&self) -> Option<Companion>;
-    /// Slots of a replica: x, and right behind it the companion if there is one.
+    /// Slots of a replica that an exchange draws together: x, and right behind it a companion that updates change. One that
+    /// they only read follows there too, but is alike in all replicas already.
     fn width(&self) -> usize;
-    /// Copies the slots from `start` on of a replica into `out`. For between the phases, when no worker has the replica open.
+    /// Copies the slots from `start` on of a replica into `out`: of plain memory between its worker's windows, of shared memory
+    /// at any time.
     fn read(&self, replica: usize, start: usize, out: &mut [f64]);
-    /// Puts `values` at the slots from `start` on. As [`Engine::read`].
+    /// Puts `values` at the slots from `start` on. For between the phases, when no worker has the replica open.
     fn write(&self, replica: usize, start: usize, values: &[f64]);
+    /// x[start..] ← x[start..] + delta, beside the updates of the replica's workers, of which none is lost where the merge
+    /// loses none. Where a replica is its worker's alone it waits until that worker is between two windows.
+    fn add(&self, replica: usize, start: usize, delta: &[f64]);
     /// Puts the coordinates in `range` between `lo` and `hi`.
     fn clamp(&self, replica: usize, range: Range<usize>, lo: f64, hi: f64);
     /// zᵢ = aᵢᵀx of `rows`, where x is the replica, or what `mapped` makes of it: [`Prox::dual_map`] of λ₂ times it. Reads
@@ -51,24 +57,36 @@ pub trait Engine<D: Matrix>: Sync {
     fn updates(&self, worker: usize) -> u64;
     /// Counts `lines` updates more, which were made in a pass.
     fn count(&self, worker: usize, lines: u64);
-    /// Stripes that another worker held, under a locked merge.
-    fn stripes_waited(&self, worker: usize) -> u64;
+    /// Stripes that another worker held, under a locked merge, and how often a lock of the replica was not to be had
+    /// at once.
+    fn waited(&self, worker: usize) -> (u64, u64);
+    /// Lines that an update reads and writes.
+    fn lines_per_update(&self) -> usize;
+    /// Whether an update ends with dense work, as if a server did it: one at a time.
+    fn finishes(&self) -> bool;
+    /// How the method's delays are counted.
+    fn measure(&self) -> Measure;
+    /// Adds the delays that the worker measured since the run began.
+    fn add_delays(&self, worker: usize, sum: &mut Delays);
+    /// Moves the steps that the worker noted to `steps`.
+    fn take_steps(&self, worker: usize, steps: &mut Vec<StepTaken>);
     /// The worker's updates of window `index`, at once with the others'.
     fn window(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize);
-    /// Those of all workers, in turns.
-    fn interleave(&self, run: &Run<'_, D>, epoch: u64, index: usize);
+    /// Those of all workers in `windows`, in turns.
+    fn interleave(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>);
 }
 
 /// One worker, in pages of its own on its node.
-pub(super) struct Seat<'a, D, L> {
+pub(super) struct Seat<'a, D, M: Method> {
     pub(super) order: Order,
-    pub(super) hands: Hands<L>,
+    pub(super) hands: Hands<M::Local>,
     /// All parts: which of them are its shard's, the order knows.
     pub(super) parts: Pages<&'a Part<D>>,
+    pub(super) cursor: Cursor<M::Pending>,
 }
 
 /// Where a seat stands; empty until its worker sits down.
-type Chair<'a, D, L> = Mutex<Option<Apart<Seat<'a, D, L>>>>;
+type Chair<'a, D, M> = Mutex<Option<Apart<Seat<'a, D, M>>>>;
 
 /// What a worker changes as it goes.
 pub(super) struct Hands<L> {
@@ -77,6 +95,15 @@ pub(super) struct Hands<L> {
     pub(super) updates: u64,
     /// Stripes that another worker held, under a locked merge.
     pub(super) stripes_waited: u64,
+    /// How often a lock of the replica was not to be had at once.
+    pub(super) locks_waited: u64,
+    /// Updates of however many lines each, where the run goes by halves.
+    pub(super) whole_updates: u64,
+    /// Where the steps of the replica had gone at the last sweep, by a rule that goes by delay.
+    pub(super) swept: f64,
+    /// Delays measured, and the steps of the window where they are asked for.
+    pub(super) delays: Delays,
+    pub(super) steps: Vec<StepTaken>,
     /// Updates since the last sweep.
     pub(super) unsettled: u64,
     /// Place among the workers of its replica, and their number.
@@ -105,7 +132,7 @@ impl<R: Replica> Vectors<R> {
 pub struct Team<'a, D, R, M: Method> {
     pub(super) method: &'a M,
     pub(super) replicas: Vec<Vectors<R>>,
-    pub(super) seats: Vec<CachePadded<Chair<'a, D, M::Local>>>,
+    pub(super) seats: Vec<CachePadded<Chair<'a, D, M>>>,
     shards: &'a Shards<D>,
 }
 
@@ -120,7 +147,7 @@ impl<'a, D: Matrix, R: Replica, M: Method> Team<'a, D, R, M> {
         Team { method, replicas, seats, shards }
     }
 
-    fn seat<T>(&self, worker: usize, look: impl FnOnce(Option<&mut Seat<'a, D, M::Local>>) -> T) -> T {
+    fn seat<T>(&self, worker: usize, look: impl FnOnce(Option<&mut Seat<'a, D, M>>) -> T) -> T {
         look(self.seats[worker].lock().expect(PANICKED).as_deref_mut())
     }
 }
@@ -137,7 +164,7 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
     }
 
     fn width(&self) -> usize {
-        self.replicas[0].width * if self.method.companion().is_some() { 2 } else { 1 }
+        self.replicas[0].width * if self.method.companion() == Some(Companion::Table) { 2 } else { 1 }
     }
 
     fn read(&self, replica: usize, start: usize, mut out: &mut [f64]) {
@@ -153,6 +180,16 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
             let (own, rest) = values.split_at(len);
             vector.write(start, own);
             values = rest;
+        }
+    }
+
+    fn add(&self, replica: usize, start: usize, delta: &[f64]) {
+        let mut delta = delta;
+        for (vector, start, len) in self.replicas[replica].cut(start, delta.len()) {
+            let (own, rest) = delta.split_at(len);
+            let mut open = vector.open();
+            vector.view(&mut open).map(start..start + len, |j, value| value + own[j - start]);
+            delta = rest;
         }
     }
 
@@ -201,18 +238,36 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
     fn sit(&self, task: &Task<'_, D>, worker: usize, private: f64) {
         let (plan, parts) = (task.plan, &self.shards.parts);
         let shard = plan.workers[worker].shard;
-        let copy = (plan.copy_of(shard), plan.copies());
-        let own: Vec<_> =
-            plan.shards[shard].workers.iter().map(|&part| (part, parts[part].matrix.rows())).collect();
+        // Whose lines are one component of the sum keeps them; else all workers of a shard share its lines.
+        let (dealt, copy, rank) = if M::FINISHES {
+            (std::slice::from_ref(&worker), (0, 1), (0, 1))
+        } else {
+            let copy = (plan.copy_of(shard), plan.copies());
+            (&plan.shards[shard].workers[..], copy, plan.rank_in_shard(worker))
+        };
+        let own: Vec<_> = dealt.iter().map(|&part| (part, parts[part].matrix.rows())).collect();
         let mut local = M::Local::default();
         if let Some(own) = M::private(&mut local) {
             *own = private;
         }
         let site = plan.site_of_worker(worker);
+        let longest = injection::longest(task.injection, worker);
         let seat = Seat {
-            order: Order::new(task.order, &own, plan.rank_in_shard(worker), task.seed, copy, &site),
+            order: Order::new(task.order, &own, rank, task.seed, copy, &site),
             parts: Pages::filled(parts.len(), &site, |part| &*parts[part]),
-            hands: Hands { local, updates: 0, stripes_waited: 0, unsettled: 0, rank: plan.rank_in_replica(worker) },
+            hands: Hands {
+                local,
+                updates: 0,
+                stripes_waited: 0,
+                locks_waited: 0,
+                whole_updates: 0,
+                swept: 0.0,
+                delays: Delays::default(),
+                steps: Vec::new(),
+                unsettled: 0,
+                rank: plan.rank_in_replica(worker),
+            },
+            cursor: Cursor::new(self.method.lines_per_update(), longest, own.iter().map(|(_, lines)| lines).sum()),
         };
         *self.seats[worker].lock().expect(PANICKED) = Some(Apart::new(seat, &site));
     }
@@ -237,16 +292,40 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
         self.seat(worker, |seat| seat.expect(SEATED).hands.updates += lines);
     }
 
-    fn stripes_waited(&self, worker: usize) -> u64 {
-        self.seat(worker, |seat| seat.map_or(0, |seat| seat.hands.stripes_waited))
+    fn waited(&self, worker: usize) -> (u64, u64) {
+        self.seat(worker, |seat| seat.map_or((0, 0), |seat| (seat.hands.stripes_waited, seat.hands.locks_waited)))
+    }
+
+    fn lines_per_update(&self) -> usize {
+        self.method.lines_per_update()
+    }
+
+    fn finishes(&self) -> bool {
+        M::FINISHES
+    }
+
+    fn measure(&self) -> Measure {
+        self.method.measure()
+    }
+
+    fn add_delays(&self, worker: usize, sum: &mut Delays) {
+        self.seat(worker, |seat| seat.iter().for_each(|seat| sum.add(&seat.hands.delays)));
+    }
+
+    fn take_steps(&self, worker: usize, steps: &mut Vec<StepTaken>) {
+        self.seat(worker, |seat| seat.into_iter().for_each(|seat| steps.append(&mut seat.hands.steps)));
     }
 
     fn window(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
-        self.visit(run, worker, epoch, index);
+        if run.by_halves {
+            self.visit_by_halves(run, worker, epoch, index);
+        } else {
+            self.visit(run, worker, epoch, index);
+        }
     }
 
-    fn interleave(&self, run: &Run<'_, D>, epoch: u64, index: usize) {
-        self.take_turns(run, epoch, index);
+    fn interleave(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>) {
+        self.take_turns(run, epoch, windows);
     }
 }
 

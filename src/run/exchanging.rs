@@ -12,6 +12,9 @@ impl<D: Matrix> Run<'_, D> {
     /// All replicas and all private scalars become what is agreed.
     pub(super) fn exchange(&self, crew: &Crew<'_>) {
         crew.phase(|worker| self.publish(worker), || ());
+        if let Some(groups) = &self.nodes {
+            return self.exchange_by_nodes(crew, groups);
+        }
         crew.phase(|worker| self.combine(worker), || self.pace_by_overlap());
         crew.phase(
             |worker| {
@@ -45,7 +48,7 @@ impl<D: Matrix> Run<'_, D> {
     }
 
     /// Takes the average of all published scalars.
-    fn take_constant(&self, worker: usize) {
+    pub(super) fn take_constant(&self, worker: usize) {
         self.engine.set_private(worker, self.constant());
     }
 
@@ -76,7 +79,7 @@ impl<D: Matrix> Run<'_, D> {
                 overlap[1] += blocks.iter().map(|block| distance2(block, &start)).sum::<f64>();
             }
             // How far apart the parameters are; companions do not count.
-            let x = self.task.width().saturating_sub(range.start + k * BLOCK).min(agreed.len());
+            let x = self.parameters_among(range.start + k * BLOCK, agreed.len());
             spread += blocks.iter().map(|block| distance2(&block[..x], &agreed[..x])).sum::<f64>();
         }
         self.spread[worker].put(spread);
@@ -111,6 +114,11 @@ impl<D: Matrix> Run<'_, D> {
         }
     }
 
+    /// How many of the slots from `start` on, `len` of them, are parameters and not a companion's.
+    pub(super) fn parameters_among(&self, start: usize, len: usize) -> usize {
+        self.task.width().saturating_sub(start).min(len)
+    }
+
     /// Root mean square distance of the replicas from what was agreed at the last exchange.
     pub(super) fn consensus(&self) -> Option<f64> {
         let replicas = self.replicas();
@@ -119,6 +127,6 @@ impl<D: Matrix> Run<'_, D> {
     }
 }
 
-fn distance2(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn distance2(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }

@@ -21,7 +21,9 @@ impl<D: Matrix> Run<'_, D> {
         for (number, replica) in plan.replicas.iter().enumerate() {
             let (of, home) = (Owner::Replica(number), replica.home.clone());
             let residency = self.engine.residency_of_replica(number, pages_max);
-            arrays.push(Array { what: "parameters", of, home, residency });
+            arrays.push(Array { what: "parameters", of, home: home.clone(), residency });
+            let messages = self.residency_of_messages(number, pages_max);
+            arrays.extend(messages.map(|residency| Array { what: "messages", of, home, residency }));
         }
         for (shard, margins) in self.task.shards.margins.iter().enumerate() {
             let (of, home) = (Owner::Shard(shard), plan.shards[shard].home.clone());
@@ -56,6 +58,7 @@ impl<D: Matrix> Run<'_, D> {
         let (of, home) = (Owner::Worker(worker), &self.task.plan.workers[worker].home);
         let mut sums = self.sheets[worker].residency(pages_max);
         sums.add(&self.agreed[worker].read().expect(PANICKED).settle(pages_max));
+        sums.add(&self.residency_of_aside(worker, pages_max));
         let order = self.engine.residency_of_seat(worker, pages_max);
         [("sums", sums), ("order and counters", order)].map(|(what, residency)| Array {
             what,

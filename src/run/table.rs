@@ -1,5 +1,5 @@
 //! The phases that take a snapshot for the methods that want one: all memos at the point where the replicas are, and their
-//! average. Traffic: the data twice, and W + K times d for K replicas.
+//! average. Traffic: the data once, and W + K times d for K replicas.
 
 use super::{
     Crew, PANICKED, Run,
@@ -8,17 +8,16 @@ use super::{
 };
 use crate::{data::matrix::Matrix, method::Companion, objective::Linear, store::add_fixed, sync::Slot};
 
-/// Coordinates summed at a time.
-const BLOCK: usize = 512;
-
 impl<D: Matrix> Run<'_, D> {
     /// A snapshot, where the method wants one before epoch `epoch`.
     pub(super) fn snapshot(&self, crew: &Crew<'_>, epoch: u64) {
         if let Some(Companion::Snapshot { epochs }) = self.engine.companion()
             && epoch.is_multiple_of(epochs)
         {
+            self.lay_aside(crew);
             crew.phase(|worker| self.take_slopes(worker), || ());
             crew.phase(|worker| self.average_memos(worker), || ());
+            self.take_up(crew);
         }
     }
 
@@ -42,18 +41,17 @@ impl<D: Matrix> Run<'_, D> {
     }
 
     /// Adds up the worker's range of all workers' sums, and gives it to every replica.
-    fn average_memos(&self, worker: usize) {
+    pub(super) fn average_memos(&self, worker: usize) {
         let width = self.task.width();
-        let mut sums = Vec::with_capacity(BLOCK);
         let range = share(width, worker, self.workers());
-        for start in range.clone().step_by(BLOCK) {
-            sums.clear();
-            sums.resize(BLOCK.min(range.end - start), 0.0);
-            for sheet in &self.sheets {
-                let vector = sheet.vector.read().expect(PANICKED);
-                sums.iter_mut().zip(&vector[start..]).for_each(|(sum, value)| *sum += value);
-            }
-            (0..self.replicas()).for_each(|replica| self.engine.write(replica, width + start, &sums));
+        let mut sums = vec![0.0; range.len()];
+        for sheet in &self.sheets {
+            let vector = sheet.vector.read().expect(PANICKED);
+            sums.iter_mut().zip(&vector[range.start..]).for_each(|(sum, value)| *sum += value);
         }
+        let mut stored = vec![0.0; range.len()];
+        self.engine.read(self.replica_of(worker), width + range.start, &mut stored);
+        self.drifted(worker, &stored, &sums);
+        (0..self.replicas()).for_each(|replica| self.engine.write(replica, width + range.start, &sums));
     }
 }

@@ -1,26 +1,16 @@
 //! Everything that stays as it is during a run.
 
 use crate::{
-    config::OrderKind,
+    config::{Injection, OrderKind},
     data::{Shape, matrix::Matrix},
     exchange::Exchange,
+    method::Form,
     objective::{Frame, Linear},
     placement::{Plan, team::Standing},
     shard::Shards,
     step::Step,
     trace::CertificateKind,
 };
-
-/// What the store and the state of a method mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The store is x.
-    Primal,
-    /// The state is α, the store u = (1/(λ₂W)) Σ wᵢ αᵢ aᵢ.
-    Dual,
-    /// Lines are columns: the state is x, the store z = Ax.
-    Columns,
-}
 
 /// When to stop.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +62,12 @@ pub struct Task<'a, D> {
     pub exchange: Exchange,
     /// The step rule, for methods that have one.
     pub step: Option<Step>,
+    /// Delays and stragglers to be met.
+    pub injection: &'a Injection,
+    /// Whether the reads of an update are to see one state of the vector.
+    pub consistent: bool,
+    /// Whether an update holds stripes from its read to its write.
+    pub holds: bool,
     /// The seed of everything random.
     pub seed: u64,
     /// When to stop.

@@ -3,6 +3,8 @@
 use super::{
     Crew, Ended, PANICKED, Run, Task,
     engine::{Engine, SEATED, Seat, Team, settle},
+    injection::slowness,
+    turns::{Sight, Turn},
 };
 use crate::{
     checkpoint::Checkpoint,
@@ -10,7 +12,7 @@ use crate::{
     error::Result,
     method::{Beside, Method, Term},
     objective::Linear,
-    os::markers,
+    os::{clock::Stopwatch, markers},
     placement::team,
     store::{Replica, View},
     sync::Gate,
@@ -36,8 +38,16 @@ pub fn run<D: Matrix>(
     let gate = Gate::new(plan.workers.len());
     team::each(plan, |worker| {
         let _watch = gate.watch();
-        run.drive(&Crew::Thread(worker, &gate, &run.gate_seconds[worker]), |run, epoch, index| {
-            engine.window(run, worker, epoch, index)
+        let crew = Crew::Thread(worker, &gate, &run.gate_seconds[worker]);
+        run.drive(&crew, |run, epoch, windows| {
+            for index in windows {
+                let mut again = false;
+                while run.goes_in(again) {
+                    engine.window(run, worker, epoch, index);
+                    run.step_after(&gate, worker, epoch, index);
+                    again = true;
+                }
+            }
         });
     });
     markers::end();
@@ -52,7 +62,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     pub(super) fn visit(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let task = &run.task;
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts } = &mut **seat.as_mut().expect(SEATED);
+        let Seat { order, hands, parts, .. } = &mut **seat.as_mut().expect(SEATED);
         let (frame, method, marks) = (task.frame.clone(), self.method.clone(), task.shards.marks(worker));
         let buckets = order.epoch(epoch);
         let (skipped, window) = run.window_of(buckets, index);
@@ -99,5 +109,64 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             settle(&method, &x, hands, &pace, true);
         }
         markers::stop();
+    }
+
+    /// The same by halves, for a run that measures or injects delays, writes several lines an update or reads consistently.
+    pub(super) fn visit_by_halves(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
+        let mut seat = self.seats[worker].lock().expect(PANICKED);
+        let Seat { order, hands, parts, cursor } = &mut **seat.as_mut().expect(SEATED);
+        let (frame, method) = (run.task.frame.clone(), self.method.clone());
+        let mut stage = run.stage(worker, epoch, index, order.epoch(epoch), parts);
+        (stage.frame, stage.whole) = (&frame, true);
+        let replica = &self.replicas[stage.replica];
+        let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
+        let sight = Sight::new(replica, &mut open, &mut open_beside, run.task.shards.rarity(worker));
+        if run.logs {
+            let lines: usize = stage.buckets.iter().map(|bucket| bucket.lines as usize).sum();
+            hands.steps.reserve(lines.div_ceil(self.method.lines_per_update()));
+        }
+        cursor.start(&stage);
+        markers::start();
+        on_vectors(
+            #[inline(always)]
+            |_| {
+                let slow = slowness(stage.straggler, worker) - 1.0;
+                let (mut turns, mut updates, mut clock) = (0u32, 0u32, Stopwatch::start());
+                while cursor.next.is_some() {
+                    if turns.is_multiple_of(POLLED) && run.poll() {
+                        cursor.halt();
+                    }
+                    turns = turns.wrapping_add(1);
+                    let pause = match Self::turn(run, &method, &stage, &sight, hands, cursor) {
+                        Turn::Part => continue,
+                        Turn::Read => slow,
+                        Turn::Update { pause } => {
+                            updates += 1;
+                            // Under stripes nobody comes between the halves.
+                            if stage.holds { pause + slow } else { pause }
+                        }
+                    };
+                    if pause > 0.0 {
+                        wait(run, pause * clock.seconds() / f64::from(updates.max(1)));
+                        (updates, clock) = (0, Stopwatch::start());
+                    }
+                }
+            },
+        );
+        if index + 1 == run.windows() {
+            Self::flush(run, &method, &stage, &sight.x, hands);
+        }
+        markers::stop();
+    }
+}
+
+/// Turns between two looks at whether the run must end.
+const POLLED: u32 = 32;
+
+/// A straggler's pause: it keeps its cpu, as a slow one would, and ends it when the run must end.
+fn wait<D: Matrix>(run: &Run<'_, D>, seconds: f64) {
+    let clock = Stopwatch::start();
+    while clock.seconds() < seconds && !run.poll() {
+        std::hint::spin_loop();
     }
 }

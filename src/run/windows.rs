@@ -2,6 +2,7 @@
 
 use super::{Crew, Run, share};
 use crate::{data::matrix::Matrix, method::Pace, order::Bucket, sync::Slot};
+use std::ops::Range;
 
 impl<D: Matrix> Run<'_, D> {
     /// Windows of this epoch. Where many lines rest the updates are few, and so are the exchanges that are due.
@@ -9,14 +10,24 @@ impl<D: Matrix> Run<'_, D> {
         ((self.windows_most as f64 * self.visited.read()).ceil() as usize).clamp(1, self.windows_most)
     }
 
-    /// An epoch's updates, and the exchanges between them.
-    pub(super) fn visit(&self, crew: &Crew<'_>, window: impl Fn(usize)) {
+    /// An epoch's updates, and the exchanges between them. Where replicas gossip all windows go at once, and the runner makes
+    /// a step of the gossip after each.
+    pub(super) fn visit(&self, crew: &Crew<'_>, windows: impl Fn(Range<usize>)) {
+        if self.mixing.is_some() {
+            return windows(0..self.windows());
+        }
         for index in 0..self.windows() {
-            window(index);
+            windows(index..index + 1);
             if self.replicas() > 1 {
                 self.exchange(crew);
             }
         }
+    }
+
+    /// Whether a worker goes through a window of its lines, or once more if it did. Where workers go on by themselves there
+    /// are as many turns as make up the epochs until all meet, for whoever comes.
+    pub(super) fn goes_in(&self, again: bool) -> bool {
+        if self.free { self.passes.take() } else { !again }
     }
 
     /// γ and σ′ after `done` of `of` buckets of epoch `epoch`.
@@ -26,7 +37,7 @@ impl<D: Matrix> Run<'_, D> {
         Pace {
             step: self.task.step.map_or(0.0, |step| step.length(at)),
             damping,
-            amplify: if self.replicas() > 1 { damping } else { 1.0 },
+            amplify: self.task.exchange.amplify(damping),
         }
     }
 

@@ -40,6 +40,10 @@ fn automatic(setup: &Setup, shape: &Shape) -> Choice {
             "every node is to have all rows, and of the methods only hogwild keeps nothing for each row".into();
         return Choice { method: MethodKind::Hogwild, why };
     }
+    if setup.exchange.is_some_and(|exchange| exchange.gossips()) {
+        let why = "replicas that gossip each have a point of their own, and of the methods only hogwild keeps nothing else".into();
+        return Choice { method: MethodKind::Hogwild, why };
+    }
     let problem = &setup.problem;
     let smooth = problem.loss.curvature().is_finite();
     let strongly_convex = !matches!(problem.l2, L2::Value(value) if value == 0.0);
@@ -97,6 +101,7 @@ fn by_passes(setup: &Setup, shape: &Shape) -> bool {
     let parameters = &setup.parameters;
     let of_lines = setup.exchange.is_some()
         || setup.order != OrderKind::Auto
+        || !setup.injection.is_none()
         || parameters.merge != MergeKind::Lossy
         || parameters.cell != CellKind::F64
         || parameters.layout != Layout::Plain;
@@ -139,9 +144,7 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
                 "Use --loss squared-hinge, --method hogwild, or --method dual where λ₂ > 0 and no intercept is free.",
             ));
         }
-        MethodKind::Bcd | MethodKind::ProxAsaga | MethodKind::Svrg { .. }
-            if !problem.loss.curvature().is_finite() =>
-        {
+        _ if method.facts().is_some_and(|facts| facts.kink.is_some()) && !problem.loss.curvature().is_finite() => {
             return Err(Error::unmet(
                 format!("method {} needs a smooth loss, and {} is not", method.name(), problem.loss.name()),
                 "Use --loss squared-hinge, --method hogwild, or --method dual where λ₂ > 0 and no intercept is free.",
@@ -149,7 +152,7 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
         }
         _ => (),
     }
-    match (form(method), setup.exchange) {
+    match (method.form(), setup.exchange) {
         (Form::Primal, Some(ExchangeKind::Sum { .. })) => Err(Error::unmet(
             format!(
                 "exchange sum does not go with method {}: K replicas that each move all the way would move K times",
@@ -157,10 +160,13 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
             ),
             "Use exchange average.",
         )),
-        (Form::Dual | Form::Columns, Some(ExchangeKind::Average { .. })) => Err(Error::unmet(
-            "exchange average does not go with methods dual and bcd: their replicas must stay what the dual variables \
-             (or coefficients) say",
-            "Use exchange sum.",
+        (Form::Dual | Form::Columns, Some(exchange)) if exchange.gossips() => Err(Error::unmet(
+            format!(
+                "exchange {} does not go with methods dual and bcd: each replica would have a store of its own, and of the \
+                 dual variables (or coefficients) there is one copy",
+                exchange.name()
+            ),
+            "Use exchange sum, average or allreduce, or --method hogwild.",
         )),
         _ => Ok(()),
     }
@@ -169,11 +175,11 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
 /// What a layout and a copy a node ask of the method and of the data.
 fn check_memory(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     let layout = setup.parameters.layout != Layout::Plain;
-    if setup.data.memory == DataMemory::Replicate && (form(method) != Form::Primal || method.has_companion()) {
+    if setup.data.memory == DataMemory::Replicate && method.facts().is_some_and(|facts| facts.keeps.is_some()) {
         let what = format!("data.memory is replicate, and method {} keeps a value for each line", method.name());
         return Err(Error::unmet(what, "Use data.memory shard, or --method hogwild."));
     }
-    if layout && form(method) == Form::Columns {
+    if layout && method.form() == Form::Columns {
         return Err(Error::unmet(
             "parameters.layout is of coefficients, and method bcd shares margins, one a row",
             "Use parameters.layout plain, or --method dual or hogwild.",
@@ -186,13 +192,4 @@ fn check_memory(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()>
         ));
     }
     Ok(())
-}
-
-/// What store and state of `method` mean.
-pub(super) fn form(method: &MethodKind) -> Form {
-    match method {
-        MethodKind::Dual { .. } => Form::Dual,
-        MethodKind::Bcd => Form::Columns,
-        _ => Form::Primal,
-    }
 }

@@ -49,7 +49,8 @@ impl Fit<'_> {
                 engine.write(0, 0, &slots.by_slot(parameters));
             }
             if engine.companion().is_some() {
-                engine.write(0, slots.width(), &slots.by_slot(&checkpoint.parameters[width + 1..]));
+                let average = slots.by_slot(&checkpoint.parameters[width + 1..]);
+                (0..self.plan.replicas.len()).for_each(|replica| engine.write(replica, slots.width(), &average));
             }
             put_state(&placed.shards, &checkpoint.state);
             return Ok((Some(checkpoint), checkpoint.parameters[width]));
@@ -84,7 +85,10 @@ impl Fit<'_> {
         let (Some(Factors { rows, .. }), Some(rank)) = (warm.factors, asked.filter(|_| asked == found)) else {
             let kind = |rank: Option<usize>| rank.map_or("linear".into(), |rank| format!("of rank {rank}"));
             let what = format!("the model to start from is {}, and this problem is {}", kind(found), kind(asked));
-            return Err(Error::unmet(what, "Start from a model of the same rank, or set problem.rank to its rank."));
+            return Err(Error::unmet(
+                what,
+                "Start from a model of the same rank, or set problem.rank to its rank.",
+            ));
         };
         let mut x = self.origin(&placed.frame);
         let (old_u, old_v) = warm.weights.split_at(rank * rows);

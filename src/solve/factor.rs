@@ -1,11 +1,11 @@
 //! Matrix completion: the stored entries become the lines of a bilinear model, and the methods that take it are chosen from.
 
-use super::{Fit, Outcome, Placed, Start};
+use super::{Fit, Made, Outcome, Placed, Start};
 use crate::{
-    config::MethodKind,
     data::{Data, matrix::Pairs},
     error::{Error, Result},
     layout::Slots,
+    method::About,
     model::{Factors, Model},
     objective::{Frame, Origin},
     os::{clock::Stopwatch, memory::Apart},
@@ -33,13 +33,9 @@ impl Fit<'_> {
         let clock = Stopwatch::start();
         let mut placed = self.place_pairs(rank, &data, start)?;
         placed.seconds = clock.seconds();
-        match self.choice.method {
-            MethodKind::Hogwild => {
-                let method = placed.hogwild();
-                self.with_method(&method, placed, observer)
-            }
-            _ => unreachable!("a method of linear models was refused"),
-        }
+        let frame = placed.frame.clone();
+        let about = About { frame: &frame, nonzeros: placed.shards.nonzeros() };
+        self.choice.method.make_for_any(&about, Made { fit: &self, placed, observer })
     }
 
     fn place_pairs<'s>(&self, rank: usize, data: &Data, start: Start<'s>) -> Result<Placed<'s, Pairs>> {
@@ -75,16 +71,7 @@ impl Fit<'_> {
         let identity = self.identity(values().chain(weights()));
         let standings = team::standings(self.plan);
         let shards = Shards::new(self.plan, parts, Vec::new(), Vec::new());
-        Ok(Placed {
-            shards,
-            frame,
-            column_scale: Vec::new(),
-            template,
-            identity,
-            standings,
-            seconds: 0.0,
-            start,
-        })
+        Ok(Placed { shards, frame, column_scale: Vec::new(), template, identity, standings, seconds: 0.0, start })
     }
 
     /// Number of parameters.

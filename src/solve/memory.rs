@@ -11,6 +11,7 @@ use crate::{
     os::{capacity, memory::Home},
     placement::costs::{Cost, Costs, Room},
     shard::Deal,
+    trace::StepTaken,
 };
 use std::{collections::BTreeMap, ops::Range};
 
@@ -38,14 +39,22 @@ impl Fit<'_> {
             costs.add(&self.plan.in_runs(), Cost::of_workers(8.0 * rows));
         }
         let cell = if self.setup.parameters.cell == CellKind::F32 { 4.0 } else { 8.0 };
-        let width = self.width() as f64;
-        for replica in &self.plan.replicas {
+        let (width, exchange) = (self.width() as f64, self.exchange());
+        for (number, replica) in self.plan.replicas.iter().enumerate() {
             costs.add(&replica.home, Cost::of_parameters(cell * width * self.vectors()));
+            // Messages and what belongs to them, and the replica itself once more while the average is judged.
+            let vectors = exchange.vectors(number);
+            let aside = usize::from(vectors > 0);
+            costs.add(&replica.home, Cost::of_parameters(8.0 * (vectors + aside) as f64 * width * self.vectors()));
         }
         if self.choice.method.has_companion() {
             // How rare each coordinate is, and a count of it for every worker.
             self.plan.shards.iter().for_each(|shard| costs.add(&shard.home, Cost::of_data(8.0 * width)));
             self.plan.workers.iter().for_each(|worker| costs.add(&worker.home, Cost::of_workers(8.0 * width)));
+        }
+        if exchange.by_nodes() {
+            let share = 8.0 * width * self.vectors() / self.plan.workers.len() as f64;
+            self.plan.workers.iter().for_each(|worker| costs.add(&worker.home, Cost::of_workers(share)));
         }
         // With a rank labels are neither read nor prepared.
         let read = if self.setup.problem.rank.is_some() { marks - 8.0 } else { 2.0 * marks };
@@ -151,7 +160,9 @@ impl Fit<'_> {
     }
 
     /// Sums over all coordinates, what is agreed of the worker's share of them, α of its rows for the methods that have
-    /// none, the curvature for `newton` and under the hinge loss what it keeps with its rows, and its order: the buckets of its shard, 16 bytes each, twice and once more while it is made.
+    /// none, the curvature for `newton` and under the hinge loss what it keeps with its rows, its order: the
+    /// buckets of its shard, 16 bytes each, twice and once more while it is made; what it has read and not yet written, 48
+    /// bytes a line at most; and where they are asked for, its steps of an epoch, twice.
     fn own_bytes(&self, rows: f64, shard: usize) -> f64 {
         let workers = self.plan.workers.len() as f64;
         let alpha = if self.form() == Form::Primal { rows } else { 0.0 };
@@ -164,8 +175,15 @@ impl Fit<'_> {
         let square = if self.choice.method == MethodKind::Newton { (self.width() as f64).powi(2) } else { 0.0 };
         let hinge = self.choice.method == MethodKind::Newton && self.setup.problem.loss == Loss::Hinge;
         let kept = if hinge { KEPT_BYTES * rows } else { 0.0 };
+        let steps = if self.logs {
+            2.0 * size_of::<StepTaken>() as f64 * rows / self.rows_per_update() as f64
+        } else {
+            0.0
+        };
+        let put_off = (self.setup.injection.delay.most() + 1) as f64 * self.rows_per_update() as f64;
         8.0 * (self.width() as f64 * (1.0 + self.vectors() / workers) + square + alpha)
             + kept
-            + 48.0 * lines / bucket
+            + 48.0 * (lines / bucket + put_off.min(lines))
+            + steps
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     },
     error::{Error, Result},
     layout::Slots,
+    method::Intercept,
     model::Model,
     objective::{Frame, Origin},
     os::memory::{Apart, Home, Pages, Site},
@@ -41,13 +42,8 @@ impl Fit<'_> {
         let problem = &self.setup.problem;
         let labelled = labels::prepare(&data.path, problem, data.source.labels()?, data.weights.clone())?;
         let by_columns = self.form() == Form::Columns;
-        let ones = match self.choice.method {
-            MethodKind::Dual { penalize_intercept } => problem.intercept && penalize_intercept,
-            MethodKind::Bcd | MethodKind::Newton | MethodKind::ProxAsaga | MethodKind::Svrg { .. } => {
-                problem.intercept
-            }
-            MethodKind::Hogwild | MethodKind::Auto => false,
-        };
+        let facts = self.choice.method.facts().expect("auto has chosen");
+        let ones = problem.intercept && facts.intercept != Intercept::Private;
         if by_columns && self.shape.rows > u32::MAX as usize {
             let what = format!("{} rows; coordinate descent by columns takes up to 2³² − 1", self.shape.rows);
             return Err(Error::unmet(what, "Use --method dual or hogwild."));
@@ -65,10 +61,10 @@ impl Fit<'_> {
             rows: self.shape.rows,
             columns,
             // By columns, and where slots are dense, the slot has the number of the column.
-            free: slots.ones().filter(|_| !matches!(self.choice.method, MethodKind::Dual { .. })),
+            free: slots.ones().filter(|_| facts.intercept != Intercept::Penalized),
             slots: Arc::new(slots),
             total_weight,
-            private_constant: problem.intercept && self.choice.method == MethodKind::Hogwild,
+            private_constant: problem.intercept && facts.intercept == Intercept::Private,
             origin: Origin::Zero,
         };
         let template = Model {
@@ -82,7 +78,7 @@ impl Fit<'_> {
         let identity = self.identity(labelled.labels.iter().chain(labelled.weights.iter().flatten()));
         let standings = team::standings(self.plan);
         let margins = if by_columns { self.margins(marks) } else { Vec::new() };
-        let rarity = if self.choice.method.has_companion() { self.rarity(&parts, &frame) } else { Vec::new() };
+        let rarity = if facts.companion { self.rarity(&parts, &frame) } else { Vec::new() };
         let shards = Shards::new(self.plan, parts, margins, rarity);
         Ok(Placed { shards, frame, column_scale, template, identity, standings, seconds: 0.0, start })
     }
@@ -259,7 +255,7 @@ impl Fit<'_> {
 
     /// Whether the method keeps something for each line.
     pub(super) fn stateful(&self) -> bool {
-        self.form() != Form::Primal || self.choice.method.has_companion()
+        self.choice.method.facts().is_some_and(|facts| facts.keeps.is_some())
     }
 
     /// Whether lines that did not move are left alone for a while.
@@ -273,7 +269,9 @@ impl Fit<'_> {
         let beside = if self.choice.method.has_companion() { width } else { 0 };
         let placed = |home: &Home| {
             let site = plan.site(home);
-            Vectors { x: R::placed(width, &site), beside: R::placed(beside, &site), width }
+            let x = R::placed(width, &site);
+            let x = if self.holds() { x.with_stripes() } else { x };
+            Vectors { x, beside: R::placed(beside, &site), width }
         };
         let replicas: Vec<Vectors<R>> = plan.replicas.iter().map(|replica| placed(&replica.home)).collect();
         team::each(plan, |worker| {

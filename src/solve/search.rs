@@ -1,14 +1,14 @@
-//! A first step, where none was given: short trials on a sample of rows (Bottou, "Stochastic gradient descent tricks",
-//! 2012, §4.2).
+//! A first step, where none was given: h/L for the rules whose theory says so, else short trials on a sample of rows (Bottou,
+//! "Stochastic gradient descent tricks", 2012, §4.2).
 
 use super::{Fit, Placed};
 use crate::{
     config::StepKind,
     data::matrix::Matrix,
-    method::{Beside, Hogwild, Method, Pace, Term},
+    method::{Beside, First, Hogwild, Method, Pace, Term, minibatch::minibatch},
     objective::{Frame, Linear, Origin},
     shard::Shards,
-    step::{self, Step},
+    step::Step,
     store::{Plain, Replica, View},
 };
 
@@ -21,46 +21,37 @@ const TRIALS: usize = 24;
 /// Of a bilinear model, entries that are sampled together, so that a sample has all of a row's; and passes over the sample,
 /// since from a small start the first ones hardly move.
 const PAIRS: (usize, usize) = (256, 8);
+/// h of h/L, below 1.
+const SHARE: f64 = 0.9;
 
 impl Fit<'_> {
     /// The step rule with its first length, for methods that have one.
     pub(super) fn step<D: Matrix>(&self, placed: &Placed<'_, D>) -> Option<Step> {
-        let method = &self.choice.method;
-        if !method.has_step() {
-            return None;
-        }
-        let usual = if method.has_companion() {
-            StepKind::Constant { initial: None }
-        } else {
-            StepKind::Diminishing { initial: None, half: 1.0 }
+        let first = self.choice.method.facts()?.step.ok()?;
+        let usual = match first {
+            First::OfAll => StepKind::Adaptive1 { initial: None, alpha: StepKind::ALPHA },
+            First::OfTerms => StepKind::Constant { initial: None },
+            First::Searched => StepKind::Diminishing { initial: None, half: 1.0 },
         };
         let kind = self.setup.step.unwrap_or(usual);
         let saved = placed.start.resume.as_ref().and_then(|checkpoint| checkpoint.step_initial);
-        let initial = step::initial(kind).or(saved).unwrap_or_else(|| {
-            if method.has_companion() {
-                third(&placed.shards, &placed.frame)
+        let rows = self.rows_per_update();
+        let initial = kind.initial().or(saved).unwrap_or_else(|| {
+            if kind.is_by_smoothness() {
+                SHARE / placed.smoothness(if first == First::OfAll { self.shape.rows } else { rows })
+            } else if first != First::Searched {
+                1.0 / (3.0 * placed.smoothness(1))
             } else {
-                search(&placed.shards, &placed.frame)
+                search(&placed.shards, &placed.frame, rows)
             }
         });
         Some(Step { kind, initial })
     }
 }
 
-/// 1/(3L), L the greatest smoothness of a term (n/W) wᵢφ.
-fn third<D: Matrix>(shards: &Shards<D>, frame: &Frame) -> f64 {
-    let of = |part: usize| {
-        let f = shards.glm(part, frame);
-        (0..f.lines()).map(|i| f.weight(i) * f.norm2(i)).fold(0.0, f64::max)
-    };
-    let greatest = shards.once.clone().map(of).fold(0.0, f64::max);
-    let smoothness = frame.rows as f64 / frame.total_weight * frame.loss.curvature() * greatest;
-    if smoothness > 0.0 { 1.0 / (3.0 * smoothness) } else { 1.0 }
-}
-
 /// The candidate whose single pass over the sample leaves the least objective on the sample. Starts at 1/(φ″max times
 /// the mean of ‖a‖²) and goes up or down from there as long as it gets better.
-fn search<D: Matrix>(shards: &Shards<D>, frame: &Frame) -> f64 {
+fn search<D: Matrix>(shards: &Shards<D>, frame: &Frame, rows: usize) -> f64 {
     let (together, passes) = if D::FIXED { (1, 1) } else { PAIRS };
     let sample = sample(shards, frame.rows, together);
     let norm2 = norms2(shards, frame, &sample);
@@ -68,7 +59,7 @@ fn search<D: Matrix>(shards: &Shards<D>, frame: &Frame) -> f64 {
     let scale = norm2 / sample.len() as f64 * curvature;
     let start = if scale > 0.0 { 1.0 / scale } else { 1.0 };
     let trial = |gamma: f64| {
-        let value = trial(shards, frame, &sample, passes, gamma);
+        let value = trial(shards, frame, &sample, passes, gamma, rows);
         if value.is_finite() { value } else { f64::INFINITY }
     };
     let (mut best, mut least) = (start, trial(start));
@@ -109,17 +100,19 @@ fn sample<D: Matrix>(shards: &Shards<D>, rows: usize, together: usize) -> Vec<(u
     all.enumerate().filter(|(k, _)| (k / together).is_multiple_of(stride)).map(|(_, line)| line).collect()
 }
 
-/// F on the sample after `passes` passes over it with step `gamma`, from the origin.
+/// F on the sample after `passes` passes over it with step `gamma`, `rows` rows an update, from the origin.
 fn trial<D: Matrix>(
     shards: &Shards<D>,
     frame: &Frame,
     sample: &[(usize, usize)],
     passes: usize,
     gamma: f64,
+    rows: usize,
 ) -> f64 {
     let weight: f64 = sample.iter().map(|&(part, i)| shards.glm(part, frame).weight(i)).sum();
     let nonzeros = sample.iter().map(|&(part, i)| shards.parts[part].matrix.row(i).nonzeros() as u64).sum();
     let method = Hogwild::new(frame.prox, sample.len(), frame.columns, nonzeros, weight, frame.private_constant);
+    let method = minibatch(method, rows);
     let width = frame.slots.width();
     let replica = Plain::<f64>::zeros(width);
     let mut open = replica.open();
@@ -131,14 +124,21 @@ fn trial<D: Matrix>(
         x.map(0..width, |j, _| frame.origin.at(j));
     }
     let pace = Pace { step: gamma, damping: 1.0, amplify: 1.0 };
-    let (mut constant, mut unsettled) = (0.0, 0);
-    for (k, &(part, i)) in (0..passes).flat_map(|_| sample.iter().enumerate()) {
-        let f = shards.glm(part, frame);
-        let term = Term { f: &f, i, state: &[] };
-        let pending = method.read(term, &x, &pace, &mut constant);
-        method.write(term, &x, &beside, pending, &pace, &mut constant);
-        unsettled += 1;
-        if method.settle_every().is_some_and(|every| unsettled >= every || k + 1 == sample.len()) {
+    let (mut constant, mut unsettled, mut visited) = (0.0, 0, 0);
+    let mut pending = Vec::with_capacity(rows.min(sample.len()));
+    for batch in (0..passes).flat_map(|_| sample.chunks(rows)) {
+        pending.clear();
+        for &(part, i) in batch {
+            let f = shards.glm(part, frame);
+            pending.push(method.read(Term { f: &f, i, state: &[] }, &x, &pace, &mut constant));
+        }
+        for (&(part, i), &pending) in batch.iter().zip(&pending) {
+            let f = shards.glm(part, frame);
+            method.write(Term { f: &f, i, state: &[] }, &x, &beside, pending, &pace, &mut constant);
+        }
+        unsettled += batch.len() as u64;
+        visited += batch.len();
+        if method.settle_every().is_some_and(|every| unsettled >= every || visited == passes * sample.len()) {
             method.settle(&x, 0..width, unsettled, &pace);
             unsettled = 0;
         }

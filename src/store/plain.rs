@@ -29,7 +29,6 @@ where
         = Window<'a, Cell<T>, Lossy>
     where
         Self: 'a;
-    const HOLDS: bool = false;
 
     fn placed(len: usize, site: &Site) -> Self {
         Plain(RwLock::new(Pages::placed(len, site)))

@@ -65,8 +65,16 @@ impl Gate {
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
         }
+        self.wait_until(|| self.round.load(Ordering::Acquire) != round);
+    }
+
+    /// Asks `ready` until it says so, spinning, then yielding, then sleeping in between.
+    ///
+    /// # Panics
+    /// As [`Gate::meet`].
+    pub fn wait_until(&self, mut ready: impl FnMut() -> bool) {
         let (backoff, mut yields) = (Backoff::new(), 0u32);
-        while self.round.load(Ordering::Acquire) == round {
+        while !ready() {
             assert!(!self.broken.is_raised(), "another worker panicked");
             if yields < YIELDS {
                 backoff.snooze();

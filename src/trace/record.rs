@@ -1,6 +1,6 @@
 //! What stands around the samples of a recorded run: who ran what where, and how it ended.
 
-use super::{CertificateKind, StopReason};
+use super::{CertificateKind, DelaySummary, StopReason};
 use crate::{
     config::Setup,
     os::host::{Host, Usage},
@@ -99,6 +99,11 @@ pub struct WorkerWaits {
     pub gate_seconds: f64,
     /// Stripes of a locked merge that another update held.
     pub stripes: u64,
+    /// Times that a lock of the replica was not to be had at once, under a consistent merge or where delays are measured; a
+    /// trace of an older version has no such key.
+    pub locks: u64,
+    /// Seconds at exchanges where replicas do not meet.
+    pub exchange_seconds: f64,
 }
 
 /// The last line of a trace.
@@ -120,6 +125,8 @@ pub struct Footer<'a> {
     pub plan_memory: Vec<Array>,
     /// What each worker waited for; a trace of an older version has no such key.
     pub waits: Vec<WorkerWaits>,
+    /// How long updates were delayed, where that was measured; a trace of an older version has no such key.
+    pub delays: Option<&'a DelaySummary>,
     /// What a person should know.
     pub warnings: &'a [String],
     /// Memory and cpu time of the process.

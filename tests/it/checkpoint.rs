@@ -15,6 +15,7 @@ fn sample() -> Sample {
         support: 7,
         step: Some(0.3),
         consensus: Some(1e-9),
+        drift: Some(1e-7),
     }
 }
 

@@ -138,6 +138,7 @@ fn the_json_object_has_the_keys_of_the_contract_and_no_other() {
         "gap_relative",
         "certificate",
         "stop",
+        "delays",
         "model",
         "label",
         "warnings",
@@ -340,17 +341,41 @@ fn a_method_without_a_step_is_not_told_to_shorten_it() {
 }
 
 #[test]
+fn a_log_of_steps_has_a_line_an_update_and_delays_are_told_where_they_were_measured() {
+    let bench = Bench::new(300);
+    let solve =
+        "solve data --workers 1 --method hogwild --max-epochs 3 --target 1e-15 --set injection.delay=fixed:4";
+    let done = bench.run(&format!("{solve} --step adaptive2 --log-steps steps.csv --trace t --json")).code(0);
+    let log = fs::read_to_string(bench.path("steps.csv")).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (901, "k,gamma_k,tau_k,worker,replica,epoch"));
+    assert!(lines[300].starts_with("299,") && lines[300].ends_with(",4,0,0,0"), "{}", lines[300]);
+    let delays = &done.json()["delays"];
+    assert_eq!((delays["max"].as_u64(), delays["updates"].as_u64()), (Some(4), Some(900)), "{delays}");
+    assert_eq!(trace::read(&bench.path("t")).unwrap().footer.unwrap()["delays"], *delays);
+    let told = bench.run(solve).code(0);
+    assert!(told.out.contains("99 % up to 4, 4 at most"), "{told:?}");
+    let untold = bench.run("solve data --workers 1 --method hogwild --max-epochs 3 --target 1e-15 --json").code(0);
+    assert!(untold.json()["delays"].is_null());
+    bench.run("solve data --log-steps data").code(2).says("--log-steps").says("is the file of DATA");
+    bench.run("solve data --method newton --log-steps s").code(2).says("method newton has none");
+}
+
+#[test]
 fn what_each_worker_waited_for_is_in_the_trace_and_said_with_v() {
     let bench = Bench::new(300);
     let solve = SOLVE.replace("--workers 1", "--workers 2");
-    let done = bench.run(&format!("{solve} -v --trace t")).code(0).says("s at the gate").says("stripes waited for");
+    let done =
+        bench.run(&format!("{solve} -v --trace t")).code(0).says("s at exchanges").says("stripes waited for");
     let footer = trace::read(&bench.path("t")).unwrap().footer.unwrap();
     let waits = footer["waits"].as_array().unwrap();
     assert_eq!(waits.len(), 2);
     for (number, worker) in waits.iter().enumerate() {
         let (gate, stripes) = (worker["gate_seconds"].as_f64().unwrap(), worker["stripes"].as_u64().unwrap());
-        assert!(gate >= 0.0, "{footer}");
-        let line = format!("{number:>6}  {gate:>17.6}  {stripes}");
+        let (at_exchanges, locks) =
+            (worker["exchange_seconds"].as_f64().unwrap(), worker["locks"].as_u64().unwrap());
+        assert!(gate >= 0.0 && at_exchanges >= 0.0, "{footer}");
+        let line = format!("{number:>6}  {gate:>17.6}  {at_exchanges:>15.6}  {stripes:<18}  {locks}");
         assert!(done.err.lines().any(|said| said == line), "{line:?} is not in {done:?}");
     }
     assert!(waits.iter().any(|worker| worker["gate_seconds"].as_f64().unwrap() > 0.0), "{footer}");

@@ -18,7 +18,14 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn logistic(weights: Vec<f64>) -> Model {
-    Model { loss: Loss::Logistic, labels: Some([0.0, 1.0]), normalize_rows: false, intercept: 0.0, factors: None, weights }
+    Model {
+        loss: Loss::Logistic,
+        labels: Some([0.0, 1.0]),
+        normalize_rows: false,
+        intercept: 0.0,
+        factors: None,
+        weights,
+    }
 }
 
 fn bits(model: &Model) -> Vec<u64> {
@@ -51,7 +58,13 @@ fn a_model_as_npy_reads_back_to_the_same_bits_with_the_intercept_last() {
     let path = folder.path().join("m.npy");
     let model = Model { intercept: -0.3, ..logistic(vec![0.1, -0.0, 1e-310]) };
     model.save(&path, true).unwrap();
-    let unsaid = Unsaid { loss: Loss::Logistic, labels: Some([0.0, 1.0]), normalize_rows: false, intercept: true, rows: None };
+    let unsaid = Unsaid {
+        loss: Loss::Logistic,
+        labels: Some([0.0, 1.0]),
+        normalize_rows: false,
+        intercept: true,
+        rows: None,
+    };
     assert_eq!(bits(&Model::load(&path, Some(&unsaid)).unwrap()), bits(&model));
     let bytes = fs::read(&path).unwrap();
     // numpy.save of the same four values writes a header of 128 bytes.

@@ -103,6 +103,7 @@ fn every_store_and_runner_leads_dual_and_bcd_to_the_same_objective() {
                 (Granularity::Machine, MergeKind::Lossy, CellKind::F64),
                 (Granularity::Machine, MergeKind::Lossless, CellKind::F64),
                 (Granularity::Machine, MergeKind::Locked, CellKind::F64),
+                (Granularity::Machine, MergeKind::Consistent, CellKind::F64),
                 (Granularity::Node, MergeKind::Lossless, CellKind::F64),
                 (Granularity::L3, MergeKind::Lossy, CellKind::F64),
                 (Granularity::Core, MergeKind::Lossy, CellKind::F64),
@@ -126,7 +127,7 @@ fn every_store_and_runner_leads_dual_and_bcd_to_the_same_objective() {
             }
         }
     }
-    assert_eq!(seen, (5 + 4) * 8 * 2);
+    assert_eq!(seen, (5 + 4) * 9 * 2);
 }
 
 #[test]
@@ -541,7 +542,10 @@ fn pairs_that_make_no_sense_are_refused_with_the_reason() {
     };
     assert!(refused(&|setup| setup.problem.l2 = L2::Value(0.0)).contains("λ₂ > 0"));
     assert!(refused(&|setup| setup.problem.intercept = true).contains("penalize-intercept"));
-    assert!(refused(&|setup| setup.exchange = Some(ExchangeKind::Average { every: Every::Epoch })).contains("sum"));
+    assert!(
+        refused(&|setup| setup.exchange = Some(ExchangeKind::Ring { every: Every::Epoch, tolerance: 0.0 }))
+            .contains("one copy")
+    );
     assert!(refused(&|s| (s.method, s.problem.loss) = (MethodKind::Bcd, Loss::Hinge)).contains("smooth"));
 }
 

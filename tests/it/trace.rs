@@ -36,6 +36,7 @@ fn sample(epoch: f64) -> Sample {
         support: 3,
         step: None,
         consensus: None,
+        drift: None,
     }
 }
 
@@ -89,7 +90,8 @@ fn a_trace_reads_back_with_header_samples_and_footer() {
         nonzeros_per_s: f64::INFINITY,
         plan_actual: &[],
         plan_memory: Vec::new(),
-        waits: vec![WorkerWaits { gate_seconds: 0.5, stripes: 7 }],
+        waits: vec![WorkerWaits { gate_seconds: 0.5, exchange_seconds: 0.25, stripes: 7, locks: 2 }],
+        delays: None,
         warnings: &["w".into()],
         usage: Usage::now(),
     };
@@ -105,7 +107,8 @@ fn a_trace_reads_back_with_header_samples_and_footer() {
     assert_eq!(placed["memory"][0]["bytes_by_node"], json!({"0": 12288}), "arrays of one kind and home are one");
     let footer = whole.footer.unwrap();
     assert_eq!((footer["stop"].as_str(), footer["certificate"].as_str()), (Some("target"), Some("gap")));
-    assert_eq!(footer["waits"], json!([{"gate_seconds": 0.5, "stripes": 7}]));
+    let waits = json!([{"gate_seconds": 0.5, "exchange_seconds": 0.25, "stripes": 7, "locks": 2}]);
+    assert_eq!(footer["waits"], waits);
     assert!(footer["nonzeros_per_s"].is_null(), "JSON has no infinity");
 }
 

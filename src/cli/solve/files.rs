@@ -16,6 +16,9 @@ pub(super) struct FileArgs {
     /// Write every sample as it is taken, as JSON lines; with --resume, after what the file holds
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
+    /// Write every update's number, step and measured delay, as CSV: k, gamma_k, tau_k, worker, replica, epoch
+    #[arg(long, value_name = "FILE")]
+    pub(super) log_steps: Option<PathBuf>,
     /// Write the model, as .npy if the name ends so, else as text that says what it is
     #[arg(long, value_name = "FILE")]
     pub(super) model: Option<PathBuf>,

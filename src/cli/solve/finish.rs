@@ -49,13 +49,19 @@ fn footer<'a>(report: Report<'a>) -> Footer<'a> {
         plan_actual: &outcome.placed.workers,
         plan_memory: outcome.placed.kinds(),
         waits: outcome.waits.iter().map(waits).collect(),
+        delays: outcome.delays.as_ref(),
         warnings: &outcome.warnings,
         usage: Usage::now(),
     }
 }
 
 fn waits(of: &Waits) -> WorkerWaits {
-    WorkerWaits { gate_seconds: of.gate_seconds, stripes: of.stripes }
+    WorkerWaits {
+        gate_seconds: of.gate_seconds,
+        exchange_seconds: of.exchange_seconds,
+        stripes: of.stripes,
+        locks: of.locks,
+    }
 }
 
 fn exit_code(strict: bool, stop: StopReason, watch: &Watch) -> u8 {

@@ -60,13 +60,13 @@ impl ProblemFlags {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Method")]
 pub(super) struct MethodFlags {
-    /// auto, hogwild, dual, bcd, newton, proxasaga or svrg; auto picks the fastest for the problem and says why
+    /// auto, hogwild, minibatch, dual, bcd, newton, proxasaga or svrg; auto picks the fastest for the problem and says why
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
     /// How replicas are drawn together: average or sum
     #[arg(long, value_name = "EXCHANGE")]
     exchange: Option<String>,
-    /// Step of hogwild, proxasaga or svrg: constant, diminishing, decay or backoff
+    /// Step of hogwild, minibatch, proxasaga, svrg: constant, diminishing, decay, backoff, fixed-delay, adaptive1, adaptive2, naive-delay
     #[arg(long, value_name = "STEP")]
     step: Option<String>,
     /// threads, or interleaved: one thread, an order drawn from the seed, the same bits every time

@@ -5,12 +5,13 @@ use super::{Args, files::FileArgs};
 use farrow::{
     error::{Error, Result},
     output,
-    trace::TraceWriter,
+    trace::{StepLog, TraceWriter},
 };
 use std::path::{Path, PathBuf};
 
 pub(super) struct Outputs {
     pub(super) trace: Option<TraceWriter>,
+    pub(super) steps: Option<StepLog>,
 }
 
 impl Outputs {
@@ -38,12 +39,19 @@ impl Outputs {
         for path in [&files.model, &files.checkpoint].into_iter().flatten() {
             output::check_writable(path)?;
         }
-        Ok(Outputs { trace })
+        let steps = files.log_steps.as_deref().map(StepLog::open).transpose()?;
+        Ok(Outputs { trace, steps })
     }
 }
 
 fn outputs(files: &FileArgs) -> Vec<(&'static str, PathBuf)> {
-    named([("--trace", &files.trace), ("--model", &files.model), ("--checkpoint", &files.checkpoint)]).collect()
+    named([
+        ("--trace", &files.trace),
+        ("--log-steps", &files.log_steps),
+        ("--model", &files.model),
+        ("--checkpoint", &files.checkpoint),
+    ])
+    .collect()
 }
 
 fn inputs(args: &Args) -> Vec<(&'static str, PathBuf)> {

@@ -9,12 +9,13 @@ use farrow::{
     error::{Error, Result},
     os::{clock::Stopwatch, signals::Interrupt},
     placement::costs::{Costs, Room},
-    trace::{Begun, Continue, Observer, Sample, Snapshot, TraceWriter},
+    trace::{Begun, Continue, Observer, Sample, Snapshot, StepLog, StepTaken, TraceWriter},
 };
 use std::path::PathBuf;
 
 pub(super) struct Watch {
     pub(super) trace: Option<TraceWriter>,
+    pub(super) steps: Option<StepLog>,
     pub(super) checkpoint: Option<Keeper>,
     pub(super) bar: Option<Bar>,
     /// Nothing on standard error but errors.
@@ -64,6 +65,19 @@ impl Observer for Watch {
     fn begun(&mut self, begun: &Begun<'_>) -> Result<Continue> {
         self.trace(|trace| trace.placed(begun));
         Ok(Continue::Yes)
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.steps.is_some()
+    }
+
+    fn steps(&mut self, steps: &[StepTaken]) -> Result<()> {
+        if let Some(mut log) = self.steps.take()
+            && self.noted(log.write(steps))
+        {
+            self.steps = Some(log);
+        }
+        Ok(())
     }
 
     fn sample(&mut self, sample: &Sample, state: &dyn Snapshot) -> Result<Continue> {

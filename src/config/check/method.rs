@@ -1,56 +1,53 @@
-//! `[method]`, `[step]`, `[order]`, `[exchange]` and `[stop]`.
+//! `[method]`, `[step]`, `[order]` and `[stop]`.
 
-use super::kind;
+use super::{contradiction, kind};
 use crate::{
-    config::{Every, ExchangeKind, MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, settings::Entry},
+    config::{MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, keys, settings::Entry},
     error::Result,
+    method::facts::Keys,
 };
 
 pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
-    let kinds: [(&str, &[&str]); 7] = [
-        ("auto", &[]),
-        ("hogwild", &[]),
-        ("dual", &["penalize_intercept"]),
-        ("bcd", &[]),
-        ("newton", &[]),
-        ("proxasaga", &[]),
-        ("svrg", &["epochs"]),
-    ];
-    Ok(match kind(settings, "method", &kinds, "auto", &["penalize_intercept", "epochs"])? {
-        "hogwild" => MethodKind::Hogwild,
-        "proxasaga" => MethodKind::ProxAsaga,
-        "svrg" => MethodKind::Svrg {
-            epochs: settings
-                .get("method", "epochs")
-                .map_or(Ok(MethodKind::SVRG_EPOCHS), |entry| entry.whole(1, 1 << 53, ""))?,
-        },
-        "bcd" => MethodKind::Bcd,
-        "newton" => MethodKind::Newton,
-        "dual" => MethodKind::Dual {
-            penalize_intercept: settings.get("method", "penalize_intercept").map_or(Ok(false), Entry::flag)?,
-        },
-        _ => MethodKind::Auto,
-    })
+    let name = kind(settings, "method", MethodKind::NAMES, "auto", keys::of("method"))?;
+    MethodKind::read(name, &OfMethod(settings))
+}
+
+/// The keys of `[method]`.
+struct OfMethod<'a>(&'a Settings);
+
+impl Keys for OfMethod<'_> {
+    fn flag(&self, key: &'static str, default: bool) -> Result<bool> {
+        self.0.get("method", key).map_or(Ok(default), Entry::flag)
+    }
+
+    fn count(&self, key: &'static str, default: u64, most: u64) -> Result<u64> {
+        self.0.get("method", key).map_or(Ok(default), |entry| entry.whole(1, most, ""))
+    }
 }
 
 pub(super) fn step(settings: &Settings) -> Result<Option<StepKind>> {
     let initial = match settings.get("step", "initial") {
         Some(entry) => {
-            entry.unless("auto", |entry| entry.number_or(Bound::Positive, "\"auto\" (a short search)"))?
+            entry.unless("auto", |entry| entry.number_or(Bound::Positive, "\"auto\" (a short search, or h/L)"))?
         }
         None => None,
     };
     // A length alone asks for the rule that hogwild has by itself; "auto" alone asks for nothing.
     let (default, of_auto): (_, &[&str]) =
         if initial.is_some() { ("diminishing", &[]) } else { ("auto", &["initial"]) };
-    let kinds: [(&str, &[&str]); 5] = [
+    let kinds: [(&str, &[&str]); 9] = [
         ("auto", of_auto),
         ("constant", &["initial"]),
         ("diminishing", &["initial", "half"]),
         ("decay", &["initial", "factor"]),
         ("backoff", &["initial", "factor", "epochs"]),
+        ("fixed-delay", &["initial", "delay"]),
+        ("adaptive1", &["initial", "alpha"]),
+        ("adaptive2", &["initial"]),
+        ("naive-delay", &["initial"]),
     ];
-    let kind = kind(settings, "step", &kinds, default, &["initial", "half", "factor", "epochs"])?;
+    let keys = ["initial", "half", "factor", "epochs", "delay", "alpha"];
+    let kind = kind(settings, "step", &kinds, default, &keys)?;
     let number = |key, bound, default| settings.number_or("step", key, bound, default);
     Ok(Some(match kind {
         "constant" => StepKind::Constant { initial },
@@ -61,8 +58,24 @@ pub(super) fn step(settings: &Settings) -> Result<Option<StepKind>> {
             factor: number("factor", Bound::BelowOne, StepKind::BACKOFF_FACTOR)?,
             epochs: number("epochs", Bound::Positive, StepKind::BACKOFF_EPOCHS)?,
         },
+        "fixed-delay" => StepKind::FixedDelay { initial, delay: fixed_delay(settings)? },
+        "adaptive1" => StepKind::Adaptive1 { initial, alpha: number("alpha", Bound::BelowOne, StepKind::ALPHA)? },
+        "adaptive2" => StepKind::Adaptive2 { initial },
+        "naive-delay" => StepKind::NaiveDelay { initial },
         _ => return Ok(None),
     }))
+}
+
+fn fixed_delay(settings: &Settings) -> Result<u64> {
+    match settings.get("step", "delay") {
+        Some(entry) => entry.whole(0, StepKind::DELAY_MAX, ""),
+        None => Err(contradiction(
+            settings,
+            ("step", "kind"),
+            "step.kind = \"fixed-delay\" needs to know the longest delay, and there is no step.delay".into(),
+            "give step.delay, in updates of one replica, or take kind = \"adaptive1\" or \"adaptive2\", which measure it",
+        )),
+    }
 }
 
 pub(super) fn order(settings: &Settings) -> Result<OrderKind> {
@@ -79,27 +92,6 @@ pub(super) fn order(settings: &Settings) -> Result<OrderKind> {
                 None => OrderKind::BUCKET_ROWS,
             },
         },
-    })
-}
-
-pub(super) fn exchange(settings: &Settings) -> Result<Option<ExchangeKind>> {
-    let kinds: [(&str, &[&str]); 3] = [("auto", &[]), ("average", &["every"]), ("sum", &["every"])];
-    let kind = kind(settings, "exchange", &kinds, "auto", &["every"])?;
-    let every = || match settings.get("exchange", "every") {
-        Some(entry) => {
-            let words = "\"auto\" (a twentieth of the time), \"epoch\" (once an epoch)";
-            let not_auto = entry.unless("auto", |entry| {
-                let updates = entry.unless("epoch", |entry| Ok(entry.whole(1, 1 << 53, words)? as usize))?;
-                Ok(updates.map_or(Every::Epoch, Every::Updates))
-            })?;
-            Ok(not_auto.unwrap_or(Every::Auto))
-        }
-        None => Ok(Every::Auto),
-    };
-    Ok(match kind {
-        "average" => Some(ExchangeKind::Average { every: every()? }),
-        "sum" => Some(ExchangeKind::Sum { every: every()? }),
-        _ => None,
     })
 }
 

@@ -127,7 +127,9 @@ impl Header {
         })?;
         if factors.is_some() != bilinear {
             let what = if bilinear { "a bilinear model without `factors`" } else { "`factors` in a linear model" };
-            return Err(lines.error(what, "`farrow model 2` has a line `factors RANK ROWS`, `farrow model 1` has none"));
+            return Err(
+                lines.error(what, "`farrow model 2` has a line `factors RANK ROWS`, `farrow model 1` has none")
+            );
         }
         let factors = factors.map(|said| said.factors()).transpose()?;
         let said = need(columns, "columns")?;

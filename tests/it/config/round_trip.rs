@@ -3,9 +3,10 @@
 use super::read;
 use farrow::{
     config::{
-        CellKind, ClassWeight, Constraint, Count, DataMemory, DataPlacement, Every, ExchangeKind, Granularity,
-        HugePages, L2, Layout, MergeKind, MethodKind, Normalize, OrderKind, ParameterMemory, Parameters, Pin,
-        Problem, Runner, Setup, Smt, StepKind, Stop, WorkerOrder, Workers,
+        CellKind, ClassWeight, Constraint, Count, DataMemory, DataPlacement, DelayKind, Every, ExchangeKind,
+        Granularity, GraphKind, HugePages, Injection, L2, Layout, MergeKind, MessageFaults, MethodKind, Normalize,
+        OrderKind, ParameterMemory, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop, Straggler,
+        WorkerOrder, Workers,
     },
     loss::Loss,
 };
@@ -80,21 +81,43 @@ fn workers() -> impl Strategy<Value = Workers> {
 }
 
 fn steps() -> impl Strategy<Value = Option<StepKind>> {
-    (0..5, of(positive()), positive(), 0.001..0.999).prop_map(|(kind, initial, length, factor)| match kind {
-        0 => None,
-        1 => Some(StepKind::Constant { initial }),
-        2 => Some(StepKind::Diminishing { initial, half: length }),
-        3 => Some(StepKind::Decay { initial, factor }),
-        _ => Some(StepKind::Backoff { initial, factor, epochs: length }),
-    })
+    (0..9, of(positive()), positive(), 0.001..0.999, 0..=65_535u64).prop_map(
+        |(kind, initial, length, factor, delay)| match kind {
+            0 => None,
+            1 => Some(StepKind::Constant { initial }),
+            2 => Some(StepKind::Diminishing { initial, half: length }),
+            3 => Some(StepKind::Decay { initial, factor }),
+            4 => Some(StepKind::FixedDelay { initial, delay }),
+            5 => Some(StepKind::Adaptive1 { initial, alpha: factor }),
+            6 => Some(StepKind::Adaptive2 { initial }),
+            7 => Some(StepKind::NaiveDelay { initial }),
+            _ => Some(StepKind::Backoff { initial, factor, epochs: length }),
+        },
+    )
 }
 
 fn parameters() -> impl Strategy<Value = (Parameters, Option<ExchangeKind>)> {
     let replicas = of(select(vec![Granularity::Machine, Granularity::Node, Granularity::L3, Granularity::Core]));
-    let merges = select(vec![MergeKind::Lossy, MergeKind::Lossless, MergeKind::Locked]);
+    let merges = select(vec![MergeKind::Lossy, MergeKind::Lossless, MergeKind::Locked, MergeKind::Consistent]);
     let every = prop_oneof![Just(Every::Auto), Just(Every::Epoch), (1..1_000_000usize).prop_map(Every::Updates),];
-    let exchanges = of((any::<bool>(), every)
-        .prop_map(|(sum, every)| if sum { ExchangeKind::Sum { every } } else { ExchangeKind::Average { every } }));
+    let graphs = select(vec![
+        GraphKind::Ring,
+        GraphKind::Complete,
+        GraphKind::Exponential,
+        GraphKind::Bipartite,
+        GraphKind::Hardware,
+    ]);
+    let exchanges = of((0..7, every, graphs, 1..=64usize, any::<bool>(), 0.0..1e3).prop_map(
+        |(kind, every, graph, overlap, biased, tolerance)| match kind {
+            0 => ExchangeKind::Average { every },
+            1 => ExchangeKind::Sum { every },
+            2 => ExchangeKind::Allreduce { every },
+            3 => ExchangeKind::Sgp { every, graph },
+            4 => ExchangeKind::Osgp { every, graph, overlap, biased },
+            5 => ExchangeKind::Adpsgd { every, graph },
+            _ => ExchangeKind::Ring { every, tolerance },
+        },
+    ));
     let memories = prop_oneof![
         select(vec![
             ParameterMemory::Local,
@@ -111,6 +134,33 @@ fn parameters() -> impl Strategy<Value = (Parameters, Option<ExchangeKind>)> {
         let exchange = exchange.filter(|_| replicas != Some(Granularity::Machine));
         (Parameters { replicas, memory, merge, cell, layout }, exchange)
     })
+}
+
+fn injections() -> impl Strategy<Value = Injection> {
+    let delays = (0..6, 1..=65_535u64).prop_map(|(kind, most)| match kind {
+        0 => DelayKind::None,
+        1 => DelayKind::Fixed(most),
+        2 => DelayKind::Uniform(most),
+        3 => DelayKind::Sawtooth(most),
+        4 => DelayKind::Heavy(most),
+        _ => DelayKind::Rare(most),
+    });
+    let stragglers = prop_oneof![
+        Just(Straggler::None),
+        (0..8192usize, 1.0..1e6).prop_map(|(worker, factor)| Straggler::Slow { worker, factor }),
+        (0..8192usize, 1..=u64::MAX, 1..=1u64 << 32).prop_map(|(worker, every, updates)| Straggler::Stall {
+            worker,
+            every,
+            updates
+        }),
+    ];
+    let workers = of(proptest::collection::btree_set(0..8192u32, 1..5).prop_map(|set| set.into_iter().collect()));
+    (delays, workers, vec(0.0..=1.0, 0..5), stragglers).prop_map(
+        |(delay, workers, blocks, straggler)| match delay {
+            DelayKind::None => Injection { straggler, ..Injection::none() },
+            delay => Injection { delay, workers, blocks, straggler, ..Injection::none() },
+        },
+    )
 }
 
 fn placements() -> impl Strategy<Value = DataPlacement> {
@@ -143,7 +193,7 @@ fn setups() -> impl Strategy<Value = Setup> {
         Just(OrderKind::File)
     ];
     let runners = select(vec![Runner::Threads, Runner::Interleaved]);
-    let rest = (orders, runners, any::<u64>(), 0..=1024usize, 0..4, of(1..=Problem::RANK_MAX));
+    let rest = (orders, runners, any::<u64>(), 0..=1024usize, 0..5, injections(), of(1..=Problem::RANK_MAX));
     (problems(), workers(), parameters(), placements(), steps(), stops(), rest).prop_map(
         |(
             mut problem,
@@ -152,15 +202,22 @@ fn setups() -> impl Strategy<Value = Setup> {
             mut data,
             step,
             stop,
-            (order, runner, seed, virtual_nodes, method, rank),
+            (order, runner, seed, virtual_nodes, method, mut injection, rank),
         )| {
             let method = match method {
                 0 => MethodKind::Auto,
                 1 => MethodKind::Hogwild,
                 2 => MethodKind::Dual { penalize_intercept: problem.intercept },
+                3 => MethodKind::Minibatch { rows: 1 + virtual_nodes },
                 _ => MethodKind::Bcd,
             };
-            let hogwild = matches!(method, MethodKind::Auto | MethodKind::Hogwild);
+            let batches = matches!(method, MethodKind::Minibatch { .. });
+            let hogwild = batches || matches!(method, MethodKind::Auto | MethodKind::Hogwild);
+            if parameters.merge == MergeKind::Locked {
+                injection.delay = DelayKind::None;
+                (injection.workers, injection.blocks) = (None, Vec::new());
+                parameters.merge = if batches { MergeKind::Consistent } else { MergeKind::Locked };
+            }
             if method == MethodKind::Bcd && problem.loss == Loss::Hinge {
                 problem.loss = Loss::SquaredHinge;
             }
@@ -176,15 +233,22 @@ fn setups() -> impl Strategy<Value = Setup> {
             if method == MethodKind::Bcd {
                 parameters.layout = Layout::Plain;
             }
-            if hogwild && !problem.loss.is_classification() && rank.is_some() {
+            if hogwild && !batches && !problem.loss.is_classification() && rank.is_some() {
                 (problem.rank, problem.intercept, problem.normalize) = (rank, false, Normalize::None);
                 parameters.layout = Layout::Plain;
             }
-            let step = step.filter(|_| hogwild);
+            let smooth = problem.loss.curvature().is_finite();
+            let step =
+                step.filter(|step| hogwild && (smooth || !step.is_by_smoothness() || step.initial().is_some()));
             let exchange = exchange.filter(|exchange| match exchange {
-                ExchangeKind::Average { .. } => hogwild,
-                ExchangeKind::Sum { .. } => method != MethodKind::Hogwild,
+                ExchangeKind::Sum { .. } => method == MethodKind::Auto || !hogwild,
+                gossip => hogwild || !gossip.gossips(),
             });
+            let mut injection = injection;
+            if exchange.is_some_and(|exchange| exchange.graph().is_some()) {
+                injection.messages =
+                    MessageFaults { message_loss: (seed % 101) as f64 / 100.0, message_delay: seed % 65 };
+            }
             Setup {
                 problem,
                 virtual_nodes,
@@ -195,6 +259,7 @@ fn setups() -> impl Strategy<Value = Setup> {
                 step,
                 order,
                 exchange,
+                injection,
                 stop,
                 runner,
                 seed,
