@@ -28,6 +28,12 @@ pub(crate) fn misfit(setup: &Setup) -> Option<Misfit> {
     }
     let others = [
         (
+            setup.step.is_some_and(|step| step.is_by_smoothness() && step.initial().is_none()),
+            ("step", "kind"),
+            "a length that follows from the smoothness of F needs one, and with a rank F is smooth only where x is bounded",
+            "give step.initial",
+        ),
+        (
             problem.intercept,
             ("problem", "intercept"),
             "an intercept is of a linear model",

@@ -100,7 +100,8 @@ fn a_damaged_model_is_an_error_that_names_the_line_and_what_is_accepted() {
     assert_eq!(Model::load(&path, None).unwrap().weights, [1.5, 0.0, -1e-3]);
     for (from, to, line, says) in [
         ("farrow model 1", "1 3:4", 1, "not a model"),
-        ("farrow model 1", "farrow model 2", 1, "farrow model 2"),
+        ("farrow model 1", "farrow model 3", 1, "farrow model 3"),
+        ("farrow model 1", "farrow model 2", 9, "`factors`"),
         ("loss hinge", "loss huge", 2, "squared-hinge"),
         ("loss hinge", "loss huber", 2, "delta > 0"),
         ("loss hinge", "loss huber -1", 2, "delta > 0"),

@@ -238,8 +238,10 @@ fn setups() -> impl Strategy<Value = Setup> {
                 parameters.layout = Layout::Plain;
             }
             let smooth = problem.loss.curvature().is_finite();
-            let step =
-                step.filter(|step| hogwild && (smooth || !step.is_by_smoothness() || step.initial().is_some()));
+            let step = step.filter(|step| {
+                hogwild
+                    && ((smooth && problem.rank.is_none()) || !step.is_by_smoothness() || step.initial().is_some())
+            });
             let exchange = exchange.filter(|exchange| match exchange {
                 ExchangeKind::Sum { .. } => method == MethodKind::Auto || !hogwild,
                 gossip => hogwild || !gossip.gossips(),
