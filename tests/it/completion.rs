@@ -97,12 +97,14 @@ fn a_matrix_seen_whole_comes_to_its_shrunken_singular_values_on_every_store_and_
 #[test]
 fn every_exchange_draws_both_blocks_together() {
     let best = closed_form();
+    // A row's block moves in one replica of four, and an average dilutes it: four times the epochs.
     for exchange in EXCHANGES {
         for runner in [Runner::Interleaved, Runner::Threads] {
             let text = format!("[exchange]\nkind = \"{exchange}\"\nevery = 4\n");
             let mut settings = Settings::new();
             settings.text("few.toml", &text).unwrap();
-            let mut setup = problem(3, lambda(), 400);
+            let mut setup = problem(3, lambda(), 1600);
+            setup.step = Some(StepKind::Diminishing { initial: None, half: 80.0 });
             (setup.exchange, setup.runner) = (settings.check().unwrap().exchange, runner);
             let found = fitted(made(&whole(), COLUMNS), &mut setup, 4, Granularity::Core);
             let off = found.objective / best - 1.0;
@@ -196,10 +198,10 @@ fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
 #[test]
 fn a_matrix_seen_in_part_comes_to_what_alternating_least_squares_finds_and_tells_the_rest() {
     let (kept, back) = seen();
-    let best = alternating(&kept, 30, 2, 2e-3);
+    let best = alternating(&kept, 30, 2, 5e-4);
     for (workers, granularity) in [(1, Granularity::Machine), (4, Granularity::Machine), (4, Granularity::Core)] {
         for runner in [Runner::Interleaved, Runner::Threads] {
-            let mut setup = problem(2, 2e-3, 400);
+            let mut setup = problem(2, 5e-4, 400);
             setup.runner = runner;
             let found = fitted(made(&kept, 30), &mut setup, workers, granularity);
             let off = found.objective / best - 1.0;
@@ -211,10 +213,10 @@ fn a_matrix_seen_in_part_comes_to_what_alternating_least_squares_finds_and_tells
                     squares += f64::from(a).powi(2);
                 }
             }
-            assert!(errors < 0.15 * squares, "{} of what was not seen", errors / squares);
+            assert!(errors < 0.05 * squares, "{} of what was not seen", errors / squares);
             let judged = found
                 .model
-                .evaluate(&made(&kept, 30), &Prox { l1: 0.0, l2: 2e-3, lo: f64::NEG_INFINITY, hi: f64::INFINITY })
+                .evaluate(&made(&kept, 30), &Prox { l1: 0.0, l2: 5e-4, lo: f64::NEG_INFINITY, hi: f64::INFINITY })
                 .unwrap();
             assert!((judged.objective / found.objective - 1.0).abs() < 1e-9, "{}", judged.objective);
         }
@@ -290,7 +292,7 @@ fn what_takes_the_model_to_be_linear_is_refused_with_the_reason() {
         ("normalize = \"columns\"", "scales rows or columns"),
         ("[parameters]\nlayout = \"padded\"", "lie together"),
         ("[step]\nkind = \"adaptive1\"", "smooth"),
-        ("[method]\nkind = \"dual\"", "no dual"),
+        ("[method]\nkind = \"dual\"", "convex"),
         ("[method]\nkind = \"bcd\"", "column"),
         ("[method]\nkind = \"newton\"", "convex"),
         ("[method]\nkind = \"minibatch\"", "move in between"),
