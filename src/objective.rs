@@ -1,4 +1,5 @@
-//! What is minimised: F(x) = (1/W) Σ wᵢ φ(aᵢᵀx + c, bᵢ) + Σ_j r(x_j), W = Σ wᵢ, and what one term of it tells a method.
+//! What is minimised: F(x) = (1/W) Σ wᵢ φ(aᵢᵀx + c, bᵢ) + Σ_j r(x_j), W = Σ wᵢ, and what one term of it tells a method. With a
+//! rank, x is (U, V), terms are the stored entries, and uᵢᵀvⱼ stands for aᵢᵀx + c.
 //!
 //! A gradient is a memo that expands: for a linear model the memo is a scalar in margin space (a slope, or the change
 //! of a dual variable), and its expansion is that scalar times the row.

@@ -164,7 +164,8 @@ fn certificate(report: &Report<'_>) -> String {
         }
         (CertificateKind::Gap, None) => format!("relative duality gap {}", short(outcome.certificate_value)),
         (CertificateKind::ProxGradient, _) => {
-            format!("prox-gradient step {} of its norm at 0", short(outcome.certificate_value))
+            let origin = if outcome.model.factors.is_some() { "where its seed starts" } else { "at 0" };
+            format!("prox-gradient step {} of its norm {origin}", short(outcome.certificate_value))
         }
     }
 }
