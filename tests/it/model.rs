@@ -139,6 +139,40 @@ fn a_damaged_model_is_an_error_that_names_the_line_and_what_is_accepted() {
 }
 
 #[test]
+fn a_bilinear_model_reads_back_and_a_damaged_one_names_the_line() {
+    let good = "farrow model 2\nloss squared\nnormalize none\nintercept 0.0\nfactors 2 1\ncolumns 2\nnonzeros 2\n0 1.5\n5 -1e-3\n";
+    let folder = folder();
+    let path = folder.path().join("m");
+    fs::write(&path, good).unwrap();
+    let model = Model::load(&path, None).unwrap();
+    assert_eq!(model.weights, [1.5, 0.0, 0.0, 0.0, 0.0, -1e-3]);
+    assert_eq!((model.entry(0, 0), model.entry(0, 2), model.entry(1, 0)), (Some(0.0), None, None));
+    model.save(&path, false).unwrap();
+    assert_eq!(Model::load(&path, None).unwrap(), model);
+    for (from, to, line, says) in [
+        ("factors 2 1", "factors 0 1", 5, "rank from 1 on"),
+        ("factors 2 1", "factors 2", 5, "two whole numbers"),
+        ("factors 2 1", "factors 99999 99999999", 6, "at most"),
+        ("columns 2", "columns 99999999999", 6, "at most"),
+        ("5 -1e-3", "6 -1e-3", 9, "0 to 5"),
+        ("model 2", "model 1", 5, "factors"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        fs::write(&path, good.replace(from, to)).unwrap();
+        let error = Model::load(&path, None).unwrap_err();
+        assert!(matches!(error, Error::Data { line: Some(l), .. } if l == line), "{to}: {error}");
+        assert!(error.to_string().contains(says), "{to}: {error}");
+    }
+    let npy = folder.path().join("m.npy");
+    model.save(&npy, false).unwrap();
+    let mut unsaid =
+        Unsaid { loss: Loss::Squared, labels: None, normalize_rows: false, intercept: false, rows: Some(1) };
+    assert_eq!(Model::load(&npy, Some(&unsaid)).unwrap(), model);
+    unsaid.rows = Some(4);
+    assert!(Model::load(&npy, Some(&unsaid)).is_err());
+}
+
+#[test]
 fn a_damaged_npy_model_is_an_error() {
     let folder = folder();
     let path = folder.path().join("m.npy");
