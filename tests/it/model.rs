@@ -101,7 +101,7 @@ fn a_damaged_model_is_an_error_that_names_the_line_and_what_is_accepted() {
     for (from, to, line, says) in [
         ("farrow model 1", "1 3:4", 1, "not a model"),
         ("farrow model 1", "farrow model 3", 1, "farrow model 3"),
-        ("farrow model 1", "farrow model 2", 9, "`factors`"),
+        ("farrow model 1", "farrow model 2", 7, "`factors`"),
         ("loss hinge", "loss huge", 2, "squared-hinge"),
         ("loss hinge", "loss huber", 2, "delta > 0"),
         ("loss hinge", "loss huber -1", 2, "delta > 0"),
@@ -155,7 +155,7 @@ fn a_bilinear_model_reads_back_and_a_damaged_one_names_the_line() {
         ("factors 2 1", "factors 99999 99999999", 6, "at most"),
         ("columns 2", "columns 99999999999", 6, "at most"),
         ("5 -1e-3", "6 -1e-3", 9, "0 to 5"),
-        ("model 2", "model 1", 5, "factors"),
+        ("model 2", "model 1", 7, "factors"),
     ] {
         assert!(good.contains(from), "{from}");
         fs::write(&path, good.replace(from, to)).unwrap();
