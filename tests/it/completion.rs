@@ -126,9 +126,9 @@ fn seen() -> (Entries, Entries) {
     let (u, v) = (factor(rows), factor(columns));
     let mut random = |below: f64| below * uniform();
     let (mut kept, mut back): (Entries, Entries) = (vec![Vec::new(); rows], vec![Vec::new(); rows]);
-    for i in 0..rows {
-        for j in 0..columns {
-            let value = u[i][0] * v[j][0] + u[i][1] * v[j][1] + random(0.04) - 0.02;
+    for (i, u) in u.iter().enumerate() {
+        for (j, v) in v.iter().enumerate() {
+            let value = u[0] * v[0] + u[1] * v[1] + random(0.04) - 0.02;
             let to = if random(1.0) < 0.35 { &mut kept } else { &mut back };
             to[i].push((j as u32, value as f32));
         }
@@ -181,10 +181,9 @@ fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     let n = right.len();
     for p in 0..n {
         for q in p + 1..n {
-            let factor = matrix[q][p] / matrix[p][p];
-            for k in p..n {
-                matrix[q][k] -= factor * matrix[p][k];
-            }
+            let (above, below) = matrix.split_at_mut(q);
+            let factor = below[0][p] / above[p][p];
+            below[0].iter_mut().zip(&above[p]).skip(p).for_each(|(to, from)| *to -= factor * from);
             right[q] -= factor * right[p];
         }
     }
