@@ -52,6 +52,7 @@ fn bounds(part: &Part<Sparse>) {
             f64::from(values) + f64::from(columns)
         }
         Row::Dense(values) => f64::from(values.iter().sum::<f32>()),
+        Row::Pair(_) => unreachable!("the data are linear"),
     };
     let time = |pass: &dyn Fn() -> f64| -> Vec<f64> {
         (0..PASSES)

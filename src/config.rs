@@ -21,6 +21,7 @@ mod method;
 mod nodes;
 mod parameters;
 mod problem;
+pub(crate) mod rank;
 mod settings;
 mod workers;
 mod write;
@@ -80,6 +81,7 @@ impl Default for Setup {
                 intercept: false,
                 class_weight: ClassWeight::None,
                 normalize: Normalize::None,
+                rank: None,
             },
             virtual_nodes: 0,
             workers: Workers { count: Count::Cores, order: WorkerOrder::Compact, smt: Smt::Last, pin: Pin::Cpu },

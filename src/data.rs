@@ -77,6 +77,24 @@ impl Block {
             Block::Dense { columns, values } => values.len().checked_div(*columns).unwrap_or(0),
         }
     }
+
+    /// Calls `f` with the column and the value of each stored entry of row `row`, in order.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn each(&self, row: usize, mut f: impl FnMut(usize, f32)) {
+        match self {
+            Block::Sparse { starts, columns, values } => {
+                let range = starts[row] as usize..starts[row + 1] as usize;
+                let entries = columns[range.clone()].iter().zip(&values[range]);
+                entries.for_each(|(&column, &value)| f(column as usize, value));
+            }
+            Block::Dense { columns, values } => {
+                let entries = values[row * columns..(row + 1) * columns].iter().enumerate();
+                entries.for_each(|(column, &value)| f(column, value));
+            }
+        }
+    }
 }
 
 /// Where one block lies in the whole.

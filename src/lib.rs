@@ -40,6 +40,11 @@
 //! | [`step::Step`], [`step::Adaptive`] | how long is this step, given the delays measured so far? | a file in `step/`, two lines in `step.rs` |
 //! | [`trace::Observer`] | what happened? | a type that implements it |
 //!
+//! A term is a loss of a margin z, and a line says how z changes with x, ∂z/∂x ([`data::matrix::Row`]). Of a linear model that is
+//! a row of the data. Of a bilinear one (`problem.rank`: matrix completion, z = uᵢᵀvⱼ, two blocks of parameters) it is the other
+//! block, which moves: a store reads it there. A method that remembers multiples of lines says that it needs fixed ones
+//! ([`method::Facts`]), and no other axis asks.
+//!
 //! An update is a read, then a write ([`method::Method::read`], [`method::Method::write`]). So *delay* has one definition:
 //! the number of updates written between one update's read and its write. Real threads ([`run::threads`]) call the two
 //! back to back; the interleaved runner ([`run::interleaved`]) puts the other workers' halves between them, in an order

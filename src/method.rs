@@ -25,7 +25,7 @@ pub use facts::{About, Facts, First, Form, Intercept};
 pub use {bcd::Bcd, dual::Dual, hogwild::Hogwild, newton::Newton, piag::Piag, proxasaga::ProxAsaga, svrg::Svrg};
 
 facts::methods! {
-    "hogwild" Hogwild => hogwild,
+    "hogwild" Hogwild => hogwild for any,
     "minibatch" Minibatch {
         /// Rows an update.
         rows: usize = 64

@@ -8,6 +8,7 @@ use crate::{
 use std::path::Path;
 
 mod evaluation;
+mod factors;
 mod form;
 pub mod judge;
 mod liblinear;
@@ -16,10 +17,11 @@ mod predict;
 mod text;
 
 pub use evaluation::Evaluation;
+pub use factors::Factors;
 pub use form::Form;
 pub use predict::{Margins, Strangers};
 
-/// z = aᵀx + c for a row a; the label is by loss.
+/// z = aᵀx + c for a row a; the label is by loss. With [`Model::factors`], z = uᵢᵀvⱼ for row i and column j.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The loss it was fitted with.
@@ -30,7 +32,9 @@ pub struct Model {
     pub normalize_rows: bool,
     /// c.
     pub intercept: f64,
-    /// x, one a column.
+    /// For a bilinear model, how the weights are cut; `None` for a linear one.
+    pub factors: Option<Factors>,
+    /// x, one a column; for a bilinear model uᵢ of each row, then vⱼ of each column.
     pub weights: Vec<f64>,
 }
 
@@ -45,6 +49,8 @@ pub struct Unsaid {
     pub normalize_rows: bool,
     /// Whether the last value is the intercept.
     pub intercept: bool,
+    /// For a bilinear model, how many rows of the vector's matrix are of U; `None` for a linear one.
+    pub rows: Option<usize>,
 }
 
 impl Model {
@@ -59,7 +65,8 @@ impl Model {
     /// Writes the model to `path`, whole or not at all, in the form `form`.
     ///
     /// The text form says everything and reads back to the same bits. The `.npy` form is one vector of 8-byte floats:
-    /// the weights, then the intercept if it is not zero or if `keep_intercept`; loss and labels are not in it.
+    /// the weights, then the intercept if it is not zero or if `keep_intercept`; or of a bilinear model a matrix of k columns,
+    /// U above V. Loss and labels are not in it, nor how many rows U has.
     /// LIBLINEAR's form says all but the solver: its `predict` reads it and gives the labels that [`Model::label`] gives.
     ///
     /// # Errors
@@ -73,7 +80,7 @@ impl Model {
                 "shorten the step with --set step.initial=NUMBER, or use --set parameters.merge=lossless",
             ));
         }
-        if let Some(why) = form.misfit(self.loss, self.labels, self.normalize_rows) {
+        if let Some(why) = form.misfit(self.loss, self.labels, self.normalize_rows, self.factors.is_some()) {
             let what = format!("not written: {} cannot hold this model: {why}", form.described());
             return Err(Error::data(path, None, what, "write it in the text form, which says everything"));
         }
@@ -101,7 +108,8 @@ impl Model {
                 path,
                 None,
                 "a .npy file holds weights only and does not say with which loss they were fitted",
-                "name it with --loss (and --model-intercept if the last value is the intercept)",
+                "name it with --loss (and --model-intercept if the last value is the intercept, or --model-rows N if its first N \
+                 rows are the U of a model with a rank)",
             )),
         }
     }

@@ -1,4 +1,5 @@
-//! What is minimised: F(x) = (1/W) Σ wᵢ φ(aᵢᵀx + c, bᵢ) + Σ_j r(x_j), W = Σ wᵢ, and what one term of it tells a method.
+//! What is minimised: F(x) = (1/W) Σ wᵢ φ(aᵢᵀx + c, bᵢ) + Σ_j r(x_j), W = Σ wᵢ, and what one term of it tells a method. With a
+//! rank, x is (U, V), terms are the stored entries, and uᵢᵀvⱼ stands for aᵢᵀx + c.
 //!
 //! A gradient is a memo that expands: for a linear model the memo is a scalar in margin space (a slope, or the change
 //! of a dual variable), and its expansion is that scalar times the row.
@@ -12,6 +13,9 @@ use crate::{
 use std::sync::Arc;
 
 pub mod certificate;
+mod origin;
+
+pub use origin::Origin;
 
 /// The constants of a problem.
 #[derive(Clone, Debug)]
@@ -32,6 +36,8 @@ pub struct Frame {
     pub free: Option<usize>,
     /// Whether every worker keeps a constant c of its own (`hogwild` with an intercept).
     pub private_constant: bool,
+    /// Where a run starts, and what a prox-gradient certificate is relative to.
+    pub origin: Origin,
 }
 
 impl Frame {

@@ -2,6 +2,7 @@
 
 use crate::{
     config::{ClassWeight, Constraint, L2, Normalize, Problem, Setup},
+    data::Shape,
     placement::Plan,
     solve::Outcome,
 };
@@ -34,19 +35,23 @@ pub struct Report<'a> {
     pub model: Option<&'a Path>,
 }
 
-/// The problem in one line, such as `logistic, l1 = 0.001, l2 = 1/n = 3.07e-5, intercept`; `rows` is n.
-pub fn describe(problem: &Problem, rows: usize) -> String {
+/// The problem in one line, such as `logistic, l1 = 0.001, l2 = 1/n = 3.07e-5, intercept`, on data of
+/// `shape`.
+pub fn describe(problem: &Problem, shape: &Shape) -> String {
     let mut parts = vec![match problem.loss {
         crate::loss::Loss::Huber { delta } => format!("huber, delta = {delta}"),
         loss => loss.name().to_string(),
     }];
+    if let Some(rank) = problem.rank {
+        parts.push(format!("rank {rank}"));
+    }
     if problem.l1 != 0.0 {
         parts.push(format!("l1 = {}", short(problem.l1)));
     }
     match problem.l2 {
         L2::Value(0.0) => {}
         L2::Value(value) => parts.push(format!("l2 = {}", short(value))),
-        L2::OneOverN => parts.push(format!("l2 = 1/n = {}", short(problem.prox(rows).l2))),
+        L2::OneOverN => parts.push(format!("l2 = 1/n = {}", short(problem.prox(problem.terms(shape)).l2))),
     }
     match problem.constraint {
         Constraint::None => {}

@@ -73,8 +73,8 @@ struct Ledger<'a> {
     last_before: Option<Sample>,
     /// The dual objective, or minus the objective, of the last epoch.
     last_ascent: f64,
-    /// Certificate's value at x = 0, for the prox-gradient.
-    norm_zero: f64,
+    /// Norm of the prox-gradient step at the origin, where that certifies.
+    norm_origin: f64,
     objective_zero: f64,
     totals: Totals,
     verdict: Verdict,
@@ -276,7 +276,7 @@ impl<'a, D: Matrix> Run<'a, D> {
                 updates_solved: 0,
                 last_before: from.and_then(|from| from.last.clone()),
                 last_ascent: from.map_or(f64::NEG_INFINITY, |from| from.ascent),
-                norm_zero: 0.0,
+                norm_origin: 0.0,
                 objective_zero: task.objective_at_zero(),
                 totals: Totals::default(),
                 verdict: Verdict::Go,
@@ -329,7 +329,7 @@ impl<'a, D: Matrix> Run<'a, D> {
         self.begin_gossip(crew);
         crew.phase(|_| (), || self.start());
         if self.task.certificate == CertificateKind::ProxGradient {
-            self.judge_zero(crew);
+            self.judge_origin(crew);
         }
         loop {
             let (epoch, verdict) = {

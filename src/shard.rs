@@ -13,16 +13,18 @@ use std::ops::Range;
 
 mod blocks;
 mod deal;
+mod pairs;
 
 pub use blocks::{Blocks, take, total};
 pub use deal::{Deal, Marks, rows};
+pub use pairs::{number, pairs};
 
 /// One worker's lines.
 #[derive(Debug)]
 pub struct Part<D> {
     /// The lines.
     pub matrix: D,
-    /// ‖line‖², weighted by row when going by columns.
+    /// ‖line‖², weighted by row when going by columns; empty where lines depend on the parameters.
     pub norms2: Pages<f64>,
     /// Global index of the first line.
     pub first: usize,
@@ -152,11 +154,11 @@ impl<D: Matrix> Part<D> {
     #[inline(always)]
     pub fn prefetch(&self, lines: Range<usize>) {
         self.matrix.prefetch_starts(lines.clone());
-        prefetch(&self.norms2[lines.clone()]);
         for array in [Some(&self.labels), self.weights.as_ref()].into_iter().flatten() {
             // By columns there are no labels here.
             prefetch(array.get(lines.clone()).unwrap_or_default());
         }
+        prefetch(self.norms2.get(lines.clone()).unwrap_or_default());
         prefetch(self.state.get(lines.clone()).unwrap_or_default());
         prefetch(self.rests.get(lines).unwrap_or_default());
     }
@@ -169,9 +171,11 @@ impl<D: Matrix> Part<D> {
             None => self.matrix.row(i).norm2(),
         };
         let lines = self.matrix.rows();
-        let mut norms2 = Pages::placed(lines, site);
-        norms2.iter_mut().enumerate().for_each(|(i, norm2)| *norm2 = weigh(i));
-        self.norms2 = norms2;
+        if D::FIXED {
+            let mut norms2 = Pages::placed(lines, site);
+            norms2.iter_mut().enumerate().for_each(|(i, norm2)| *norm2 = weigh(i));
+            self.norms2 = norms2;
+        }
         if stateful {
             self.state = Pages::placed(lines, site);
             // Where it cannot be done now, the first write does it.

@@ -7,6 +7,7 @@ use crate::sync::{Held, Merge, Slot};
 use std::{marker::PhantomData, ops::Range};
 
 mod kernel;
+mod pair;
 mod plain;
 mod shared;
 
@@ -14,6 +15,9 @@ pub use plain::Plain;
 pub use shared::Shared;
 
 /// One worker's window on a replica. Nobody but a view writes a parameter.
+///
+/// Below a_j is what the row says of parameter j, ∂z/∂x_j of the margin z. For a [`Row::Pair`] that is the partner of x_j in
+/// the other block, as it is when x_j is read.
 pub trait View {
     /// Number of parameters.
     fn len(&self) -> usize;
@@ -21,15 +25,21 @@ pub trait View {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Σ_j a_j x_j. Reads the row once, in order, and one parameter an entry.
+    /// z: Σ_j a_j x_j, or uᵀv of a pair. Reads the row once, in order, and one parameter an entry.
     fn dot(&self, row: Row<'_>) -> f64;
-    /// x_j ← x_j + scale a_j. One read and one write an entry.
+    /// x_j ← x_j + scale a_j. One read and one write an entry; of a pair both partners are read before either is written.
     fn axpy(&self, scale: f64, row: Row<'_>);
-    /// Σ_j f(j, x_j, a_j).
+    /// out_j ← out_j + scale a_j: what a multiple of ∂z/∂x is. One read and one write an entry in `out`; x is read for a
+    /// pair alone.
+    fn expand(&self, scale: f64, row: Row<'_>, out: &mut [f64]);
+    /// Σ_j f(j, x_j, a_j), over both blocks of a pair.
     fn fold(&self, row: Row<'_>, f: impl FnMut(usize, f64, f64) -> f64) -> f64;
     /// x_j ← f(j, x_j, y_j, d_j, a_j) by the merge, where y is what `beside` shows and d are `weights`, both by coordinate;
     /// then y_j ← y_j + add a_j, such that no other addition is lost. One read and one write an entry in x, and unless `add`
     /// is 0 in y.
+    ///
+    /// # Panics
+    /// On a pair: y is a sum of multiples of lines, and means nothing where lines move.
     fn update_beside(
         &self,
         row: Row<'_>,
@@ -107,6 +117,7 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
         match row {
             Row::Sparse(row) => kernel::dot(self.slots, row),
             Row::Dense(values) => kernel::dot_dense(&self.slots[..values.len()], values),
+            Row::Pair(pair) => pair::dot(self.slots, pair),
         }
     }
 
@@ -119,6 +130,23 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
                     M::add(slot, scale * f64::from(value));
                 }
             }
+            Row::Pair(pair) => pair::axpy::<S, M>(self.slots, scale, pair),
+        }
+    }
+
+    #[inline(always)]
+    fn expand(&self, scale: f64, row: Row<'_>, out: &mut [f64]) {
+        if scale == 0.0 {
+            return;
+        }
+        match row {
+            Row::Pair(pair) => {
+                pair::fold(self.slots, pair, |j, _, partner| {
+                    out[j] += scale * partner;
+                    0.0
+                });
+            }
+            fixed => add_fixed(out, scale, fixed),
         }
     }
 
@@ -130,6 +158,7 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
                 let slots = self.slots[..values.len()].iter();
                 slots.zip(values).enumerate().map(|(j, (slot, &value))| f(j, slot.read(), f64::from(value))).sum()
             }
+            Row::Pair(pair) => pair::fold(self.slots, pair, f),
         }
     }
 
@@ -154,6 +183,7 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
                     }
                 }
             }
+            Row::Pair(_) => unreachable!("a method with a vector beside the parameters has fixed lines"),
         }
     }
 
@@ -182,7 +212,32 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
 
     #[inline(always)]
     fn hold(&self, row: Row<'_>) -> Option<Held<'_>> {
-        self.stripes.map(|stripes| stripes.hold(row.entries().map(|(column, _)| column)))
+        self.stripes.map(|stripes| match row {
+            Row::Pair(pair) => stripes.hold(pair.left().chain(pair.right())),
+            fixed => stripes.hold(fixed.entries().map(|(column, _)| column)),
+        })
+    }
+}
+
+/// vector ← vector + scale · row, on plain memory. One read and one write an entry.
+///
+/// # Panics
+/// On a pair, whose values are parameters: [`View::expand`] has them.
+#[inline(always)]
+pub fn add_fixed(vector: &mut [f64], scale: f64, row: Row<'_>) {
+    if scale == 0.0 {
+        return;
+    }
+    match row {
+        Row::Sparse(row) => {
+            for (&column, &value) in row.columns().iter().zip(row.values()) {
+                vector[column as usize] += scale * f64::from(value);
+            }
+        }
+        Row::Dense(values) => {
+            vector.iter_mut().zip(values).for_each(|(sum, &value)| *sum += scale * f64::from(value));
+        }
+        Row::Pair(_) => unreachable!("a multiple of a pair needs the parameters"),
     }
 }
 

@@ -41,7 +41,8 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
     let problem = settings.check()?.problem;
     let model = args.unsaid.load(&args.model)?;
     let data = data::read(&args.data, &args.reading.options(), threads())?;
-    let prox = problem.prox(data.source.shape().rows);
+    let shape = data.source.shape();
+    let prox = problem.prox(if model.factors.is_some() { shape.nonzeros as usize } else { shape.rows });
     let evaluation = model.evaluate(&data, &prox)?;
     evaluation.warnings().iter().for_each(|warning| console::remark(format!("warning: {warning}")));
     let facts = DataFacts::new(&args.data, data.source.shape());

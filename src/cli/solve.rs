@@ -79,6 +79,7 @@ impl Args {
             labels: setup.problem.loss.is_classification().then_some([-1.0, 1.0]),
             normalize_rows: setup.problem.normalize == Normalize::Rows,
             intercept: setup.problem.intercept,
+            rows: None,
         };
         let warm = self.files.warm_start.as_deref().map(|path| Model::load(path, Some(&unsaid))).transpose()?;
         let resume = self.files.resume.as_deref().map(Checkpoint::load).transpose()?;

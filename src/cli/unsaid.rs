@@ -20,6 +20,9 @@ pub(super) struct UnsaidArgs {
     /// Its last value is the intercept
     #[arg(long, requires = "loss")]
     model_intercept: bool,
+    /// It was fitted with --rank, and its first N rows are of U
+    #[arg(long, value_name = "N", requires = "loss", conflicts_with_all = ["model_intercept", "model_normalized"])]
+    model_rows: Option<usize>,
     /// It was fitted with --normalize rows
     #[arg(long, requires = "loss")]
     model_normalized: bool,
@@ -52,8 +55,13 @@ impl UnsaidArgs {
             return Err(refused(what, "the delta is a number > 0, and goes with --loss huber alone".into()));
         }
         let labels = loss.is_classification().then(|| [self.classes[0], self.classes[1]]);
-        let unsaid =
-            Unsaid { loss, labels, normalize_rows: self.model_normalized, intercept: self.model_intercept };
+        let unsaid = Unsaid {
+            loss,
+            labels,
+            normalize_rows: self.model_normalized,
+            intercept: self.model_intercept,
+            rows: self.model_rows,
+        };
         Model::load(path, Some(&unsaid))
     }
 }

@@ -8,6 +8,7 @@ use super::{
 use super::{
     check::{contradiction, origin},
     keys::Named,
+    rank::{self, Misfit},
 };
 use crate::{
     error::Result,
@@ -33,6 +34,7 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     bounds_are_of_unscaled_columns(settings, setup)?;
     unbound_threads_have_no_cpus(settings, setup)?;
     a_copy_of_the_data_has_no_state(settings, setup)?;
+    a_rank_is_of_a_bilinear_model(settings, setup)?;
     margins_have_no_layout(settings, setup)
 }
 
@@ -236,6 +238,12 @@ fn unbound_threads_have_no_cpus(settings: &Settings, setup: &Setup) -> Result<()
     );
     let remedy = format!("take pin = \"cpu\" or \"node\", or workers.count instead of workers.{key}");
     Err(contradiction(settings, ("workers", "pin"), what, &remedy))
+}
+
+fn a_rank_is_of_a_bilinear_model(settings: &Settings, setup: &Setup) -> Result<()> {
+    let Some(Misfit { at, what, remedy }) = rank::misfit(setup) else { return Ok(()) };
+    let what = format!("problem.rank ({}): {what}", origin(settings, "problem", "rank"));
+    Err(contradiction(settings, at, what, &format!("{remedy}, or take problem.rank out")))
 }
 
 /// A dual variable or a coefficient belongs to one line of the data.

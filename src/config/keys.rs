@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 /// The sections in the order in which they are written out, each with its keys.
 pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
-    ("problem", &["loss", "huber_delta", "l1", "l2", "prox", "intercept", "class_weight", "normalize"]),
+    ("problem", &["loss", "huber_delta", "l1", "l2", "prox", "intercept", "class_weight", "normalize", "rank"]),
     ("topology", &["virtual_nodes"]),
     ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
     ("parameters", &["replicas", "memory", "merge", "cell", "layout"]),

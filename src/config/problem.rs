@@ -1,6 +1,6 @@
 //! `[problem]`: what is minimised.
 
-use crate::{loss::Loss, prox::Prox};
+use crate::{data::Shape, loss::Loss, prox::Prox};
 use serde::Serialize;
 
 /// `--class-weight`.
@@ -25,7 +25,8 @@ pub enum Normalize {
     Columns,
 }
 
-/// `[problem]`: F(x) = (1/Σw) Σ wᵢ φ(aᵢᵀx, bᵢ) + λ₁‖x‖₁ + (λ₂/2)‖x‖² + an indicator.
+/// `[problem]`: F(x) = (1/Σw) Σ wᵢ φ(aᵢᵀx, bᵢ) + λ₁‖x‖₁ + (λ₂/2)‖x‖² + an indicator; with a rank
+/// F(U, V) = (1/Σw) Σ wᵢ φ(uᵢᵀvⱼ, aᵢⱼ) over the stored entries (i, j), and the same of all coordinates of U and V.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
     /// φ.
@@ -42,6 +43,9 @@ pub struct Problem {
     pub class_weight: ClassWeight,
     /// Scaling of the data.
     pub normalize: Normalize,
+    /// k of a bilinear model, in which the stored entry (i, j) is to be uᵢᵀvⱼ, uᵢ and vⱼ of k numbers each; `None` for the
+    /// linear one.
+    pub rank: Option<usize>,
 }
 
 /// λ₂ as written.
@@ -50,7 +54,7 @@ pub struct Problem {
 pub enum L2 {
     /// A number.
     Value(f64),
-    /// 1/n, n the number of rows.
+    /// 1/n, n the number of terms: of rows, or with a rank of stored entries.
     OneOverN,
 }
 
@@ -72,8 +76,16 @@ pub enum Constraint {
 }
 
 impl Problem {
-    /// The regulariser as a prox on one coordinate, λ₂ resolved for `rows` rows.
-    pub fn prox(&self, rows: usize) -> Prox {
+    /// The largest rank.
+    pub const RANK_MAX: usize = 1 << 16;
+
+    /// Number of terms of F on data of `shape`: rows, or with a rank stored entries.
+    pub fn terms(&self, shape: &Shape) -> usize {
+        if self.rank.is_some() { shape.nonzeros as usize } else { shape.rows }
+    }
+
+    /// The regulariser as a prox on one coordinate, λ₂ resolved for `terms` terms.
+    pub fn prox(&self, terms: usize) -> Prox {
         let (lo, hi) = match self.constraint {
             Constraint::None => (f64::NEG_INFINITY, f64::INFINITY),
             Constraint::Box { lo, hi } => (lo, hi),
@@ -81,7 +93,7 @@ impl Problem {
         };
         let l2 = match self.l2 {
             L2::Value(value) => value,
-            L2::OneOverN => 1.0 / rows as f64,
+            L2::OneOverN => 1.0 / terms as f64,
         };
         Prox { l1: self.l1, l2, lo, hi }
     }

@@ -98,6 +98,7 @@ impl Setup {
         text.key("intercept", problem.intercept);
         text.key("class_weight", problem.class_weight.name());
         text.key("normalize", problem.normalize.name());
+        text.optional("rank", problem.rank.map(|rank| whole(rank as u64)), "none");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Synthetic problems with a known answer: sparse rows whose columns have a power-law popularity and a chosen conflict,
-//! dense rows with a chosen condition number, labels from a linear rule with noise.
+//! dense rows with a chosen condition number, labels from a linear rule with noise; and matrices of a chosen rank of which
+//! some entries are seen.
 //!
 //! Margins are zᵢ = aᵢᵀx* + c with x* scaled so that aᵢᵀx* has standard deviation 1 over the rows. Labels are zᵢ + s·ε
 //! for regression, ε standard normal, and the sign of zᵢ + s·ε for classification, ε standard logistic: then
@@ -15,6 +16,7 @@ use serde::Serialize;
 use std::path::Path;
 
 mod dense;
+mod factors;
 mod hot;
 mod labels;
 mod pieces;
@@ -187,6 +189,26 @@ impl DenseSpec {
     }
 }
 
+/// A matrix of known rank of which some entries are seen: aᵢⱼ = uᵢᵀvⱼ + s·ε, uᵢ and vⱼ of independent normal numbers such that
+/// uᵢᵀvⱼ has standard deviation 1. Labels are 0.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FactorSpec {
+    /// Which entries are seen; of its rule, the noise s. What these entries hold and the other labels are replaced.
+    pub places: SparseSpec,
+    /// k, from 1 to 65536.
+    pub rank: usize,
+}
+
+impl FactorSpec {
+    /// The problem, made on `threads` threads.
+    ///
+    /// # Errors
+    /// As [`SparseSpec::generate`], and a rank out of its range.
+    pub fn generate(&self, threads: usize) -> Result<Generated> {
+        factors::generate(self, threads.max(1))
+    }
+}
+
 /// A problem and its answer.
 #[derive(Debug)]
 pub struct Generated {
@@ -194,17 +216,19 @@ pub struct Generated {
     pub blocks: Vec<Block>,
     /// The label of every row.
     pub labels: Vec<f64>,
-    /// x*, one a column.
+    /// x*, one a column; or uᵢ of each row, then vⱼ of each column.
     pub truth: Vec<f64>,
     /// c.
     pub intercept: f64,
+    /// d.
+    pub columns: usize,
 }
 
 impl Generated {
     /// The problem as a data set in memory, whose blocks are each given away once.
     pub fn into_data(self) -> Data {
         let path = Path::new("(generated)");
-        let source = InMemory::new(path, self.blocks, self.labels, 0, self.truth.len());
+        let source = InMemory::new(path, self.blocks, self.labels, 0, self.columns);
         Data { path: path.to_path_buf(), source: Box::new(source), weights: None }
     }
 }

@@ -2,8 +2,10 @@
 //! made, so that a kernel compares one number a row and not one an entry.
 
 mod kernel;
+mod pairs;
 
 pub use kernel::prefetch;
+pub use pairs::{Pair, Pairs};
 
 use super::Block;
 use crate::{
@@ -13,13 +15,19 @@ use crate::{
 };
 use std::ops::Range;
 
-/// One row (or column) of a matrix.
+/// One line: how a term's margin z changes with each parameter, ∂z/∂x.
+///
+/// Of a linear model that is a row (or column) of the data, z = aᵀx, the same whatever x is. Of a bilinear one, z = uᵀv, it
+/// is v where u lies and u where v lies: the line only says where, and whoever has x ([`View`](crate::store::View)) takes
+/// the rest from there.
 #[derive(Clone, Copy, Debug)]
 pub enum Row<'a> {
     /// Stored entries only.
     Sparse(SparseRow<'a>),
     /// All entries.
     Dense(&'a [f32]),
+    /// Two blocks of parameters, each the other's derivative.
+    Pair(Pair),
 }
 
 /// The stored entries of a row.
@@ -60,30 +68,43 @@ impl<'a> SparseRow<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Number of stored entries.
+    /// Number of parameters that it touches: stored entries, or both blocks of a pair.
     #[inline(always)]
     pub fn nonzeros(&self) -> usize {
         match self {
             Row::Sparse(row) => row.columns.len(),
             Row::Dense(values) => values.len(),
+            Row::Pair(pair) => 2 * pair.rank(),
+        }
+    }
+
+    /// The columns, `None` for all in order, and the values of a line that does not depend on x.
+    ///
+    /// # Panics
+    /// On a pair, whose values are parameters. What needs fixed lines is only ever given a [`Matrix`] that has them.
+    fn fixed(&self) -> (Option<&'a [u32]>, &'a [f32]) {
+        match self {
+            Row::Sparse(row) => (Some(row.columns), row.values),
+            Row::Dense(values) => (None, values),
+            Row::Pair(pair) => pair.has_no_values(),
         }
     }
 
     /// The entries as (column, value).
+    ///
+    /// # Panics
+    /// On a pair, whose values are parameters.
     pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> + use<'a> {
-        let (columns, values) = match self {
-            Row::Sparse(row) => (Some(row.columns), row.values),
-            Row::Dense(values) => (None, *values),
-        };
+        let (columns, values) = self.fixed();
         values.iter().enumerate().map(move |(k, &v)| (columns.map_or(k, |c| c[k] as usize), f64::from(v)))
     }
 
     /// ‖a‖².
+    ///
+    /// # Panics
+    /// On a pair, whose values are parameters.
     pub fn norm2(&self) -> f64 {
-        let values = match self {
-            Row::Sparse(row) => row.values,
-            Row::Dense(values) => values,
-        };
+        let (_, values) = self.fixed();
         // The sum of nothing is −0.0, and a curvature of −0.0 turns the sign of whatever is divided by it.
         values.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>() + 0.0
     }
@@ -123,9 +144,12 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// A run of rows in one piece of memory.
+/// A run of lines in one piece of memory.
 pub trait Matrix: Send + Sync + Sized {
-    /// Number of rows.
+    /// Whether a line is the same whatever the parameters are. Methods that remember a multiple of a line, or ask for its
+    /// norm, need that.
+    const FIXED: bool;
+    /// Number of lines.
     fn rows(&self) -> usize;
     /// Number of columns.
     fn columns(&self) -> usize;
@@ -135,8 +159,14 @@ pub trait Matrix: Send + Sync + Sized {
     fn prefetch(&self, i: usize);
     /// Asks the cache for what says where `rows` are.
     fn prefetch_starts(&self, rows: Range<usize>);
-    /// Number of stored entries.
+    /// Number of parameters that the lines touch, one after the other: stored entries, or both blocks of each pair.
     fn nonzeros(&self) -> u64;
+    /// Where its pages are, at most `pages_max` of each array asked.
+    fn residency(&self, pages_max: usize) -> Residency;
+}
+
+/// A matrix whose lines are rows of the data.
+pub trait Rows: Matrix {
     /// `rows` rows with `nonzeros` entries, the pieces' one after the other, each piece dropped once it is copied. Columns
     /// become the slots that `slots` has for them, ascending within a row; where it has one for a column of ones, each row
     /// gets it. The calling thread writes the memory, which lies at `site`.
@@ -147,8 +177,6 @@ pub trait Matrix: Send + Sync + Sized {
         slots: &Slots,
         site: &Site,
     ) -> Result<Self>;
-    /// Where its pages are, at most `pages_max` of each array asked.
-    fn residency(&self, pages_max: usize) -> Residency;
     /// Multiplies the entry in row i and column j by `factor(i, j)`.
     fn scale(&mut self, factor: impl Fn(usize, usize) -> f64);
 }
@@ -177,6 +205,8 @@ impl Sparse {
 }
 
 impl Matrix for Sparse {
+    const FIXED: bool = true;
+
     fn rows(&self) -> usize {
         self.starts.len() - 1
     }
@@ -211,6 +241,15 @@ impl Matrix for Sparse {
         self.columns.len() as u64
     }
 
+    fn residency(&self, pages_max: usize) -> Residency {
+        let mut all = self.starts.settle(pages_max);
+        all.add(&self.columns.settle(pages_max));
+        all.add(&self.values.settle(pages_max));
+        all
+    }
+}
+
+impl Rows for Sparse {
     fn gather<'a>(
         pieces: impl Iterator<Item = Result<Piece<'a>>>,
         rows: usize,
@@ -258,13 +297,6 @@ impl Matrix for Sparse {
         Ok(Sparse::new(starts, columns, values, slots.width()))
     }
 
-    fn residency(&self, pages_max: usize) -> Residency {
-        let mut all = self.starts.settle(pages_max);
-        all.add(&self.columns.settle(pages_max));
-        all.add(&self.values.settle(pages_max));
-        all
-    }
-
     fn scale(&mut self, factor: impl Fn(usize, usize) -> f64) {
         for i in 0..self.rows() {
             let range = self.starts[i] as usize..self.starts[i + 1] as usize;
@@ -295,6 +327,8 @@ impl Dense {
 }
 
 impl Matrix for Dense {
+    const FIXED: bool = true;
+
     fn rows(&self) -> usize {
         self.rows
     }
@@ -319,6 +353,12 @@ impl Matrix for Dense {
         self.values.len() as u64
     }
 
+    fn residency(&self, pages_max: usize) -> Residency {
+        self.values.settle(pages_max)
+    }
+}
+
+impl Rows for Dense {
     fn gather<'a>(
         pieces: impl Iterator<Item = Result<Piece<'a>>>,
         rows: usize,
@@ -344,10 +384,6 @@ impl Matrix for Dense {
             }
         }
         Ok(Dense::new(values, rows, stride))
-    }
-
-    fn residency(&self, pages_max: usize) -> Residency {
-        self.values.settle(pages_max)
     }
 
     fn scale(&mut self, factor: impl Fn(usize, usize) -> f64) {

@@ -35,6 +35,8 @@ pub(super) enum Use {
     Sample = 10,
     /// Once: where an iteration starts.
     Start = 11,
+    /// By row, then by column: the factors of a matrix.
+    Factors = 12,
 }
 
 /// One stream of random numbers.

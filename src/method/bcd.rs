@@ -17,6 +17,7 @@ use crate::{objective::Linear, store::View};
 pub(super) const FACTS: Facts = Facts {
     form: Form::Columns,
     step: Err("takes each coordinate's step from the data"),
+    fixed: Some("keeps each coordinate's column, and with a rank that column is other coordinates, which move"),
     kink: Some("coordinate descent can stall where the loss has a kink"),
     keeps: Some("a coefficient"),
     intercept: Intercept::Column,

@@ -19,6 +19,7 @@ use crate::{objective::Linear, prox::Prox, store::View};
 pub(super) const FACTS: Facts = Facts {
     form: Form::Dual,
     step: Err("maximises the dual along each coordinate"),
+    fixed: Some("maximises a dual, and F of a product of parameters is not convex and has none"),
     keeps: Some("a dual variable"),
     intercept: Intercept::Penalized,
     ..Facts::PRIMAL

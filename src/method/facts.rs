@@ -55,6 +55,9 @@ pub struct Facts {
     pub intercept: Intercept,
     /// Whether it moves by whole passes and not by lines.
     pub passes: bool,
+    /// Why it needs lines that are the same whatever x is, if it does, as what follows "the method". A method that does not is
+    /// marked in the list of methods, too, since only those are compiled for lines that move.
+    pub fixed: Option<&'static str>,
 }
 
 impl Facts {
@@ -67,6 +70,7 @@ impl Facts {
         companion: false,
         intercept: Intercept::Private,
         passes: false,
+        fixed: None,
     };
 
     /// Of a method that keeps a memo for each line, and their average beside the parameters.
@@ -78,6 +82,7 @@ impl Facts {
         keeps: Some("a memo"),
         companion: true,
         intercept: Intercept::Column,
+        fixed: Some("remembers slopes as multiples of rows, and with a rank the rows are parameters, which move"),
         ..Facts::PRIMAL
     };
 }
@@ -157,7 +162,7 @@ impl Key for usize {
 
 /// Makes [`Kind`](super::Kind) of the list in the parent.
 macro_rules! methods {
-    ($($name:literal $kind:ident $({ $($(#[$of_key:meta])* $key:ident: $type:ty = $default:expr),+ })? => $module:ident,)+) => {
+    ($($name:literal $kind:ident $({ $($(#[$of_key:meta])* $key:ident: $type:ty = $default:expr),+ })? => $module:ident $(for $any:ident)?,)+) => {
         /// `[method]`: every method that there is, and `auto`.
         #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
         #[serde(tag = "kind")]
@@ -231,8 +236,52 @@ macro_rules! methods {
                     $(Kind::$kind $({ $($key),+ })? => visitor.visit($module::make(about $($(, *$key)+)?)),)+
                 }
             }
+
+            /// As [`Kind::make`], compiled for the methods alone that take lines of any kind.
+            ///
+            /// # Panics
+            /// For the others, and for `auto`.
+            pub fn make_for_any<V: facts::Visitor>(&self, about: &About<'_>, visitor: V) -> V::Output {
+                match self {
+                    $($(Kind::$kind { .. } => {
+                        facts::check_mark!($any);
+                        visitor.visit($module::make(about))
+                    })?)+
+                    _ => unreachable!("a method of fixed lines was refused"),
+                }
+            }
+
+            /// Whether it takes lines that move with x, as those of a bilinear model do.
+            pub fn takes_any(&self) -> bool {
+                match self {
+                    $($(Kind::$kind { .. } => {
+                        facts::check_mark!($any);
+                        true
+                    })?)+
+                    _ => false,
+                }
+            }
         }
     };
 }
 
-pub(super) use methods;
+/// The one mark that a method in the list can have.
+macro_rules! check_mark {
+    (any) => {};
+}
+
+pub(super) use {check_mark, methods};
+
+#[cfg(test)]
+mod tests {
+    use crate::method::Kind;
+
+    #[test]
+    fn a_method_is_marked_for_any_lines_unless_it_says_why_not() {
+        for (name, _) in Kind::NAMES {
+            if let Some(facts) = Kind::named(name).facts() {
+                assert_eq!(Kind::named(name).takes_any(), facts.fixed.is_none(), "{name}");
+            }
+        }
+    }
+}

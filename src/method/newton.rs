@@ -85,6 +85,7 @@ pub(super) const FACTS: Facts = Facts {
     step: Err("goes as far as its model of F says"),
     intercept: Intercept::Column,
     passes: true,
+    fixed: Some("models an F that is convex, and that of a product of parameters is not"),
     ..Facts::PRIMAL
 };
 

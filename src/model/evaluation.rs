@@ -1,7 +1,8 @@
 //! A model judged on a data set.
 
 use super::{
-    Model, Strangers,
+    Margins, Model, Strangers,
+    factors::Completed,
     judge::{Verdict, judge},
 };
 use crate::{
@@ -17,7 +18,7 @@ pub struct Evaluation {
     pub verdict: Verdict,
     /// The mean loss and the regulariser: F(x) of these data.
     pub objective: f64,
-    /// Rows judged.
+    /// Rows judged; with [`Model::factors`], stored entries.
     pub rows: usize,
     /// Rows left out, since the model was not fitted on their label.
     pub rows_left_out: usize,
@@ -28,14 +29,27 @@ pub struct Evaluation {
 }
 
 impl Model {
+    /// Margins, labels and weights to judge by: of rows, or with [`Model::factors`] of stored entries, whose labels are their
+    /// values and whose weights are their rows'.
+    fn judged(&self, data: &Data) -> Result<(Margins, Vec<f64>, Option<Vec<f64>>)> {
+        let Some(factors) = self.factors else {
+            return Ok((self.margins(&*data.source)?, data.source.labels()?, data.weights.clone()));
+        };
+        let Completed { margins, values, lengths } = self.completed(factors, &*data.source)?;
+        let spread = |weights: &Vec<f64>| {
+            let each = weights.iter().zip(&lengths);
+            each.flat_map(|(weight, &length)| std::iter::repeat_n(*weight, length)).collect()
+        };
+        Ok((margins, values, data.weights.as_ref().map(spread)))
+    }
+
     /// Judges the model on `data`, with their weights; `prox` is the regulariser of the objective.
     ///
     /// # Errors
     /// As [`Source::take`](crate::data::Source::take) and [`Source::labels`](crate::data::Source::labels);
     /// [`Error::Data`] if there is no row with a label that the model was fitted on.
     pub fn evaluate(&self, data: &Data, prox: &Prox) -> Result<Evaluation> {
-        let labels = data.source.labels()?;
-        let margins = self.margins(&*data.source)?;
+        let (margins, labels, weights) = self.judged(data)?;
         let known = |row: &usize| self.target(labels[*row]).is_some();
         let rows: Vec<usize> = (0..labels.len()).filter(known).collect();
         if rows.is_empty() {
@@ -47,7 +61,7 @@ impl Model {
         }
         let z: Vec<f64> = rows.iter().map(|row| margins.values[*row]).collect();
         let b: Vec<f64> = rows.iter().filter_map(|row| self.target(labels[*row])).collect();
-        let w: Option<Vec<f64>> = data.weights.as_ref().map(|w| rows.iter().map(|row| w[*row]).collect());
+        let w: Option<Vec<f64>> = weights.as_ref().map(|w| rows.iter().map(|row| w[*row]).collect());
         let verdict = judge(&self.loss, &z, &b, w.as_deref());
         let penalty: f64 = self.weights.iter().map(|weight| prox.value(*weight)).sum();
         Ok(Evaluation {

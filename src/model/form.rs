@@ -21,10 +21,19 @@ impl Form {
         if is_npy(path) { Form::Npy } else { Form::Text }
     }
 
-    /// Why this form cannot hold a model of this loss, with these labels, fitted to rows of norm 1 or not; `None` if it
-    /// can.
-    pub fn misfit(self, loss: Loss, labels: Option<[f64; 2]>, normalize_rows: bool) -> Option<String> {
+    /// Why this form cannot hold a model of this loss, with these labels, fitted to rows of norm 1 or not, and `bilinear` or
+    /// not; `None` if it can.
+    pub fn misfit(
+        self,
+        loss: Loss,
+        labels: Option<[f64; 2]>,
+        normalize_rows: bool,
+        bilinear: bool,
+    ) -> Option<String> {
         match self {
+            Form::Liblinear if bilinear => {
+                Some("it has one weight a column, and a model with a rank has U and V".into())
+            }
             Form::Text | Form::Npy => None,
             Form::Liblinear => liblinear::misfit(loss, labels, normalize_rows),
         }

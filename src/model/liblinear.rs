@@ -117,7 +117,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Model> {
     let intercept = if bias >= 0.0 { bias * weights.pop().unwrap_or(0.0) } else { 0.0 };
     // The margin is positive for the first label.
     let labels = labels.map(|[first, second]| [second, first]);
-    Ok(Model { loss, labels, normalize_rows: false, intercept, weights })
+    Ok(Model { loss, labels, normalize_rows: false, intercept, factors: None, weights })
 }
 
 impl Header {

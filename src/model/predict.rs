@@ -10,7 +10,7 @@ use crate::{
 /// Margins of all rows of a data set, and what the model could not take into account.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Margins {
-    /// z of every row.
+    /// z of every row, or with [`Model::factors`] of every stored entry, row by row.
     pub values: Vec<f64>,
     /// Where data and model have different columns.
     pub strangers: Strangers,
@@ -32,6 +32,12 @@ pub struct Strangers {
 impl Strangers {
     /// What a person should know of it, if anything.
     pub fn warning(&self) -> Option<String> {
+        if self.entries_unseen > 0 && self.columns_unseen == 0 {
+            return Some(format!(
+                "{} entries lie in {} rows that the model has not seen in training; they count as zero",
+                self.entries_unseen, self.rows_unseen
+            ));
+        }
         if self.entries_unseen > 0 {
             return Some(format!(
                 "{} entries in {} rows lie in {} columns that the model has not seen in training; they count as zero",
@@ -101,11 +107,14 @@ impl Model {
         }
     }
 
-    /// The margin of every row of `source`, block by block.
+    /// The margin of every row of `source`, block by block; with [`Model::factors`] of every stored entry.
     ///
     /// # Errors
     /// As [`Source::take`].
     pub fn margins(&self, source: &dyn Source) -> Result<Margins> {
+        if let Some(factors) = self.factors {
+            return Ok(self.completed(factors, source)?.margins);
+        }
         let Shape { rows, columns, .. } = source.shape();
         let d = self.weights.len();
         let mut strangers = Strangers {

@@ -13,11 +13,14 @@
 //! 17 -1.25e-7
 //! ```
 //!
+//! A bilinear model has the first line `farrow model 2`, and a line `factors K N` before `columns`: uᵢ of row i of N has the
+//! numbers iK to iK + K − 1, and vⱼ of column j those from (N + j)K on; each line after `nonzeros` is a number and a weight.
+//!
 //! `loss huber` is followed by its δ; `labels` (the input's labels that became −1 and +1) is there for
 //! classification. Blank lines and lines that begin with `#` say nothing. Numbers are the shortest that read back to
 //! the same bits. The count of nonzeros tells a file that was cut short.
 
-use super::Model;
+use super::{Factors, Model};
 use crate::{
     error::{Error, Result},
     loss::Loss,
@@ -33,10 +36,11 @@ mod header;
 use header::Header;
 
 const FIRST_LINE: &str = "farrow model 1";
+const BILINEAR: &str = "farrow model 2";
 const FAMILY: &str = "farrow model ";
 
 pub(super) fn write(out: &mut dyn Write, model: &Model) -> io::Result<()> {
-    writeln!(out, "{FIRST_LINE}")?;
+    writeln!(out, "{}", if model.factors.is_some() { BILINEAR } else { FIRST_LINE })?;
     match model.loss {
         Loss::Huber { delta } => writeln!(out, "loss huber {delta:?}")?,
         loss => writeln!(out, "loss {}", loss.name())?,
@@ -46,11 +50,19 @@ pub(super) fn write(out: &mut dyn Write, model: &Model) -> io::Result<()> {
     }
     writeln!(out, "normalize {}", if model.normalize_rows { "rows" } else { "none" })?;
     writeln!(out, "intercept {:?}", model.intercept)?;
-    writeln!(out, "columns {}", model.weights.len())?;
+    let columns = match model.factors {
+        Some(Factors { rank, rows }) => {
+            writeln!(out, "factors {rank} {rows}")?;
+            model.weights.len() / rank - rows
+        }
+        None => model.weights.len(),
+    };
+    writeln!(out, "columns {columns}")?;
     // By bits: −0 is written too, so that a model reads back to the bit.
     let stored = || model.weights.iter().enumerate().filter(|(_, weight)| weight.to_bits() != 0);
     writeln!(out, "nonzeros {}", stored().count())?;
-    writeln!(out, "# column (from 0) and weight")?;
+    let numbered = if model.factors.is_some() { "number" } else { "column" };
+    writeln!(out, "# {numbered} (from 0) and weight")?;
     for (column, weight) in stored() {
         writeln!(out, "{column} {weight:?}")?;
     }
@@ -60,21 +72,22 @@ pub(super) fn write(out: &mut dyn Write, model: &Model) -> io::Result<()> {
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Model> {
     let text = std::str::from_utf8(bytes).map_err(|_| not_a_model(path))?;
     let mut lines = Lines { path, number: 0, rest: text.lines() };
-    match lines.next_said() {
-        Some(FIRST_LINE) => {}
+    let bilinear = match lines.next_said() {
+        Some(FIRST_LINE) => false,
+        Some(BILINEAR) => true,
         Some(other) if other.starts_with(FAMILY) => {
             return Err(lines.error(
                 format!("{other:?} is a form of model that this program does not know"),
-                format!("it reads `{FIRST_LINE}`; fit the model again, or use the version of farrow that wrote it"),
+                format!("it reads `{FIRST_LINE}` and `{BILINEAR}`; fit the model again, or use the version of farrow that wrote it"),
             ));
         }
         _ => return Err(not_a_model(path)),
-    }
-    let header = Header::read(&mut lines)?;
-    let mut weights = vec![0.0; header.columns];
+    };
+    let header = Header::read(&mut lines, bilinear)?;
+    let mut weights = vec![0.0; header.weights];
     let mut last = None;
     for _ in 0..header.nonzeros {
-        let (column, weight) = coefficient(&mut lines, header.columns, header.nonzeros)?;
+        let (column, weight) = coefficient(&mut lines, header.weights, header.nonzeros)?;
         if last.is_some_and(|last| column <= last) {
             return Err(
                 lines.error(format!("column {column} is not after the one before"), "list columns ascending")
@@ -87,8 +100,8 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Model> {
         let what = format!("{line:?} follows the {} coefficients that the header announces", header.nonzeros);
         return Err(lines.error(what, "make `nonzeros` the number of lines that follow the header"));
     }
-    let Header { loss, labels, normalize_rows, intercept, .. } = header;
-    Ok(Model { loss, labels, normalize_rows, intercept, weights })
+    let Header { loss, labels, normalize_rows, intercept, factors, .. } = header;
+    Ok(Model { loss, labels, normalize_rows, intercept, factors, weights })
 }
 
 fn not_a_model(path: &Path) -> Error {

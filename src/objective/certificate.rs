@@ -82,9 +82,13 @@ impl Totals {
     }
 }
 
-/// Whether a dual point can be had for regulariser r: r* must be finite somewhere near 0 and reachable by scaling.
-pub fn kind(prox: &Prox) -> CertificateKind {
+/// Whether a dual point can be had for regulariser r: r* must be finite somewhere near 0 and reachable by scaling, and F must
+/// be convex, as it is where the model is `linear`.
+pub fn kind(prox: &Prox, linear: bool) -> CertificateKind {
     let bounded = prox.lo.is_finite() && prox.hi.is_finite();
+    if !linear {
+        return CertificateKind::ProxGradient;
+    }
     if prox.l2 > 0.0 || prox.l1 > 0.0 || bounded { CertificateKind::Gap } else { CertificateKind::ProxGradient }
 }
 

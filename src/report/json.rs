@@ -12,7 +12,7 @@ pub fn json(report: &Report<'_>) -> Value {
     let seconds = outcome.seconds;
     json!({
         "data": DataFacts::new(report.data, outcome.shape),
-        "problem": describe(&report.setup.problem, outcome.shape.rows),
+        "problem": describe(&report.setup.problem, &outcome.shape),
         "method": outcome.method,
         "why": outcome.why,
         "workers": report.plan.workers.len(),

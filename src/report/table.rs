@@ -29,7 +29,7 @@ pub fn table(report: &Report<'_>) -> String {
                 shape.nonzeros
             ),
         ),
-        ("problem", describe(&report.setup.problem, shape.rows)),
+        ("problem", describe(&report.setup.problem, &shape)),
         ("method", format!("{}: {}", outcome.method, outcome.why)),
         ("workers", workers(plan, &outcome.placed.workers)),
         (
@@ -171,7 +171,8 @@ fn certificate(report: &Report<'_>) -> String {
         }
         (CertificateKind::Gap, None) => format!("relative duality gap {}", short(outcome.certificate_value)),
         (CertificateKind::ProxGradient, _) => {
-            format!("prox-gradient step {} of its norm at 0", short(outcome.certificate_value))
+            let origin = if outcome.model.factors.is_some() { "where its seed starts" } else { "at 0" };
+            format!("prox-gradient step {} of its norm {origin}", short(outcome.certificate_value))
         }
     }
 }

@@ -38,7 +38,10 @@ pub fn verdict_json(data: &DataFacts, path: &Path, model: &Model, evaluation: &E
 pub fn verdict_table(data: &DataFacts, path: &Path, model: &Model, evaluation: &Evaluation) -> String {
     let mut text = entry("data", &format!("{}: {} rows × {} columns", data.path, data.n, data.d))
         + &entry("model", &format!("{}: {}, {} columns", path.display(), model.loss.name(), model.weights.len()))
-        + &entry("rows", &format!("{} judged, {} left out", evaluation.rows, evaluation.rows_left_out))
+        + &entry(
+            if model.factors.is_some() { "entries" } else { "rows" },
+            &format!("{} judged, {} left out", evaluation.rows, evaluation.rows_left_out),
+        )
         + &entry("objective", &format!("{:.10}", evaluation.objective));
     for (name, value) in measures(&evaluation.verdict) {
         let value = value.map_or("not defined on these data".into(), |value| format!("{value:.6}"));

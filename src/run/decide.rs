@@ -196,7 +196,7 @@ impl<D: Matrix> Run<'_, D> {
                 (Some(gap), gap / objective.abs().max(1e-300))
             }
             CertificateKind::ProxGradient => {
-                (None, if ledger.norm_zero > 0.0 { totals.step2.sqrt() / ledger.norm_zero } else { 0.0 })
+                (None, if ledger.norm_origin > 0.0 { totals.step2.sqrt() / ledger.norm_origin } else { 0.0 })
             }
         };
         let done = self.updates();

@@ -51,6 +51,9 @@ pub trait Engine<D: Matrix>: Sync {
     /// zᵢ = aᵢᵀx of `rows`, where x is the replica, or what `mapped` makes of it: [`Prox::dual_map`] of λ₂ times it. Reads
     /// the rows once, in order.
     fn margins(&self, replica: usize, f: &Glm<'_, D>, rows: Range<usize>, mapped: Option<Prox>, z: &mut [f64]);
+    /// vector ← vector + Σ scaleᵢ aᵢ over `rows`, where of a pair aᵢ is taken from the replica. Reads the rows once, in order,
+    /// and reads and writes an entry of `vector` for each of theirs.
+    fn expand(&self, replica: usize, f: &Glm<'_, D>, rows: Range<usize>, scales: &[f64], vector: &mut [f64]);
     /// Where a replica's pages lie, at most `pages_max` of them asked.
     fn residency_of_replica(&self, replica: usize, pages_max: usize) -> Residency;
     /// Where a worker's order and counters lie.
@@ -148,7 +151,11 @@ pub struct Team<'a, D, R, M: Method> {
 
 impl<'a, D: Matrix, R: Replica, M: Method> Team<'a, D, R, M> {
     /// The workers of `plan`, none of which sits yet; `replicas` in order of the plan's.
+    ///
+    /// # Panics
+    /// If the method keeps a vector that is a sum of lines, and lines depend on the parameters.
     pub fn new(plan: &Plan, shards: &'a Shards<D>, method: &'a M, replicas: Vec<Vectors<R>>) -> Self {
+        assert!(D::FIXED || method.companion().is_none(), "a memo of a line is nothing where lines move");
         let seats = plan.workers.iter().map(|_| CachePadded::new(Mutex::new(None))).collect();
         Team { method, replicas, seats, shards }
     }
@@ -249,6 +256,12 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
                     .for_each(|(z, i)| *z = x.fold(f.line(i), |_, u, a| a * prox.dual_map(prox.l2 * u))),
             },
         );
+    }
+
+    fn expand(&self, replica: usize, f: &Glm<'_, D>, rows: Range<usize>, scales: &[f64], vector: &mut [f64]) {
+        let mut open = self.replicas[replica].x.open();
+        let x = self.replicas[replica].x.view(&mut open);
+        rows.zip(scales).for_each(|(i, &scale)| x.expand(scale, f.line(i), vector));
     }
 
     fn residency_of_replica(&self, replica: usize, pages_max: usize) -> Residency {

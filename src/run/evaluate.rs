@@ -7,13 +7,14 @@
 
 use super::{Crew, Form, PANICKED, Run, passes::Kept, share};
 use crate::{
-    data::matrix::{Matrix, Row},
+    data::matrix::Matrix,
     method::batch::Sums,
     objective::{
         Glm, Linear,
         certificate::{Totals, scales},
     },
     os::memory::{Pages, Residency, Site},
+    store::add_fixed,
     sync::Slot,
     trace::CertificateKind,
 };
@@ -195,7 +196,8 @@ impl<D: Matrix> Run<'_, D> {
                 if keep {
                     alpha.iter().zip(kept.by_ref()).for_each(|(alpha, kept)| *kept = *alpha);
                 } else {
-                    piece.zip(alpha).zip(w).for_each(|((i, alpha), w)| scatter(&mut vector, w * *alpha, f.line(i)));
+                    alpha.iter_mut().zip(w).for_each(|(alpha, w)| *alpha *= w);
+                    self.engine.expand(replica, &f, piece, alpha, &mut vector);
                 }
             }
         }
@@ -226,7 +228,7 @@ impl<D: Matrix> Run<'_, D> {
         for (part, lines) in self.task.shards.judged(worker, self.workers()) {
             let f = self.task.shards.glm(part, self.task.frame);
             for (i, &alpha) in lines.zip(&mut alphas) {
-                scatter(&mut vector, f.weight(i) * self.feasible(alpha), f.line(i));
+                add_fixed(&mut vector, f.weight(i) * self.feasible(alpha), f.line(i));
             }
         }
     }
@@ -359,22 +361,4 @@ pub(super) fn pieces(lines: Range<usize>) -> impl Iterator<Item = Range<usize>> 
 pub(super) fn marks<'a, D>(f: &Glm<'a, D>, piece: &Range<usize>) -> (&'a [f64], &'a [f64]) {
     const ONES: [f64; PIECE] = [1.0; PIECE];
     (&f.labels[piece.clone()], f.weights.map_or(&ONES[..piece.len()], |weights| &weights[piece.clone()]))
-}
-
-/// vector ← vector + scale · row, on plain memory. One read and one write an entry.
-#[inline(always)]
-pub(super) fn scatter(vector: &mut [f64], scale: f64, row: Row<'_>) {
-    if scale == 0.0 {
-        return;
-    }
-    match row {
-        Row::Sparse(row) => {
-            for (&column, &value) in row.columns().iter().zip(row.values()) {
-                vector[column as usize] += scale * f64::from(value);
-            }
-        }
-        Row::Dense(values) => {
-            vector.iter_mut().zip(values).for_each(|(sum, &value)| *sum += scale * f64::from(value));
-        }
-    }
 }

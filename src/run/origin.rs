@@ -1,21 +1,20 @@
-//! The phases that judge x = 0, where the certificate is relative to it.
+//! The phases that judge the origin, where the certificate is relative to it.
 
-use super::{Crew, PANICKED, Run};
+use super::{Crew, PANICKED, Run, share};
 use crate::{data::matrix::Matrix, sync::Slot};
 
 impl<D: Matrix> Run<'_, D> {
-    /// Judges x = 0 first, where the certificate is relative to it.
-    pub(super) fn judge_zero(&self, crew: &Crew<'_>) {
+    /// Judges the origin first, where the certificate is relative to it: x = 0, or for a bilinear model the point that its seed
+    /// draws, wherever the run itself starts.
+    pub(super) fn judge_origin(&self, crew: &Crew<'_>) {
         let kept: Vec<f64> = self.constants.iter().map(|constant| constant.read()).collect();
         let stored: Vec<Vec<f64>> =
             self.agreed.iter().map(|chunk| chunk.read().expect(PANICKED).to_vec()).collect();
-        let fill = |worker: usize, from: &dyn Fn(usize) -> Vec<f64>| {
-            self.agreed[worker].write().expect(PANICKED).copy_from_slice(&from(worker));
-        };
         crew.phase(|_| (), || ());
         crew.phase(
             |worker| {
-                fill(worker, &|chunk| vec![0.0; stored[chunk].len()]);
+                let start = share(self.engine.width(), worker, self.workers()).start;
+                self.task.frame.origin.fill(start, &mut self.agreed[worker].write().expect(PANICKED));
                 self.constants[worker].put(0.0);
             },
             || (),
@@ -24,12 +23,12 @@ impl<D: Matrix> Run<'_, D> {
         self.judge(crew, 0.0);
         crew.phase(
             |worker| {
-                fill(worker, &|chunk| stored[chunk].clone());
+                self.agreed[worker].write().expect(PANICKED).copy_from_slice(&stored[worker]);
                 self.constants[worker].put(kept[worker]);
             },
             || {
                 let mut ledger = self.ledger.lock().expect(PANICKED);
-                ledger.norm_zero = ledger.totals.step2.sqrt();
+                ledger.norm_origin = ledger.totals.step2.sqrt();
             },
         );
         crew.phase(|worker| self.adopt(worker), || ());

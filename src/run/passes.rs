@@ -6,13 +6,14 @@
 
 use super::{
     Crew, PANICKED, Run,
-    evaluate::{PIECE, marks, pieces, scatter},
+    evaluate::{PIECE, marks, pieces},
     share,
 };
 use crate::{
     data::matrix::{Matrix, Row},
     method::batch::{Ask, Batch, Found, Sums},
     objective::Linear,
+    store::add_fixed,
     vectors::on_vectors,
 };
 
@@ -142,7 +143,7 @@ impl<D: Matrix> Run<'_, D> {
                     #[inline(always)]
                     |_| {
                         for (i, (slope, w)) in piece.zip(slope.iter().zip(w)) {
-                            scatter(&mut vector, w * slope, f.line(i));
+                            add_fixed(&mut vector, w * slope, f.line(i));
                         }
                     },
                 );
@@ -259,5 +260,6 @@ fn outer(matrix: &mut [f64], d: usize, scale: f64, row: Row<'_>) {
                 line.iter_mut().zip(values).for_each(|(line, &v)| *line += a * f64::from(v));
             }
         }
+        Row::Pair(_) => unreachable!("a method with a matrix of curvature has fixed lines"),
     }
 }

@@ -1,8 +1,8 @@
 //! The phases that make the store, or the companion beside it, again from the method's state, and find how far it had drifted
 //! from there. Traffic: the data once, and W + 1 times d, or W + K times for a companion of K replicas.
 
-use super::{Crew, Form, PANICKED, Run, evaluate::scatter, share};
-use crate::{data::matrix::Matrix, method::Companion, objective::Linear, sync::Slot};
+use super::{Crew, Form, PANICKED, Run, share};
+use crate::{data::matrix::Matrix, method::Companion, objective::Linear, store::add_fixed, sync::Slot};
 
 impl<D: Matrix> Run<'_, D> {
     /// Makes the store again from the state: undoes what lossy merges lost and what rounding added. Leaves the exact
@@ -48,7 +48,7 @@ impl<D: Matrix> Run<'_, D> {
         vector.fill(0.0);
         for (i, memo) in task.shards.parts[worker].state.iter().enumerate() {
             let weight = if task.form == Form::Dual { f.weight(i) } else { 1.0 };
-            scatter(&mut vector, weight * unit * memo.read(), f.line(i));
+            add_fixed(&mut vector, weight * unit * memo.read(), f.line(i));
         }
     }
 

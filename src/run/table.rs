@@ -3,10 +3,10 @@
 
 use super::{
     Crew, PANICKED, Run,
-    evaluate::{PIECE, pieces, scatter},
+    evaluate::{PIECE, pieces},
     share,
 };
-use crate::{data::matrix::Matrix, method::Companion, objective::Linear, sync::Slot};
+use crate::{data::matrix::Matrix, method::Companion, objective::Linear, store::add_fixed, sync::Slot};
 
 impl<D: Matrix> Run<'_, D> {
     /// A snapshot, where the method wants one before epoch `epoch`.
@@ -35,7 +35,7 @@ impl<D: Matrix> Run<'_, D> {
             for (i, slope) in piece.zip(slopes) {
                 let memo = f.weight(i) * *slope;
                 state[i].put(memo);
-                scatter(&mut vector, memo / frame.total_weight, f.line(i));
+                add_fixed(&mut vector, memo / frame.total_weight, f.line(i));
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{Blocks, Part};
 use crate::{
     data::{
         Block, BlockSpan, Source,
-        matrix::{Matrix, Piece},
+        matrix::{Piece, Rows},
     },
     error::Result,
     layout::Slots,
@@ -67,6 +67,25 @@ impl Deal {
         };
         spans.iter().enumerate().filter_map(of).collect()
     }
+
+    /// Worker `worker`'s rows, block by block, and their number of entries.
+    pub(super) fn pieces<'a>(
+        &'a self,
+        source: &'a dyn Source,
+        worker: usize,
+    ) -> (u64, impl Iterator<Item = Result<Piece<'a>>>) {
+        let blocks = self.blocks(source.spans(), worker);
+        let entries = |(index, rows, common): &(usize, Range<usize>, Option<&Block>)| match common {
+            Some(block) => Piece::nonzeros(block, rows),
+            None => source.spans()[*index].nonzeros,
+        };
+        let nonzeros = blocks.iter().map(entries).sum();
+        let pieces = blocks.into_iter().map(move |(index, rows, common)| match common {
+            Some(block) => Ok(Piece::of(block, rows)),
+            None => source.take(index).map(Piece::whole),
+        });
+        (nonzeros, pieces)
+    }
 }
 
 /// Each worker's rows.
@@ -112,7 +131,7 @@ pub struct Marks<'a> {
 ///
 /// # Errors
 /// A damaged block.
-pub fn rows<D: Matrix>(
+pub fn rows<D: Rows>(
     source: &dyn Source,
     deal: &Deal,
     worker: usize,
@@ -120,16 +139,8 @@ pub fn rows<D: Matrix>(
     marks: Marks<'_>,
     site: &Site,
 ) -> Result<Part<D>> {
-    let (range, blocks) = (deal.rows(worker), deal.blocks(source.spans(), worker));
-    let entries = |(index, rows, common): &(usize, Range<usize>, Option<&Block>)| match common {
-        Some(block) => Piece::nonzeros(block, rows),
-        None => source.spans()[*index].nonzeros,
-    };
-    let nonzeros = blocks.iter().map(entries).sum();
-    let pieces = blocks.into_iter().map(|(index, rows, common)| match common {
-        Some(block) => Ok(Piece::of(block, rows)),
-        None => source.take(index).map(Piece::whole),
-    });
+    let range = deal.rows(worker);
+    let (nonzeros, pieces) = deal.pieces(source, worker);
     let matrix = D::gather(pieces, range.len(), nonzeros, slots, site)?;
     let labels = Pages::copied_to(&marks.labels[range.clone()], site);
     let weights = marks.weights.map(|weights| Pages::copied_to(&weights[range.clone()], site));

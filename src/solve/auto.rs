@@ -2,7 +2,7 @@
 
 use super::Form;
 use crate::{
-    config::{CellKind, DataMemory, ExchangeKind, L2, Layout, MergeKind, MethodKind, OrderKind, Setup},
+    config::{CellKind, DataMemory, ExchangeKind, L2, Layout, MergeKind, MethodKind, OrderKind, Setup, rank},
     data::Shape,
     error::{Error, Result},
     loss::Loss,
@@ -31,6 +31,10 @@ pub(super) fn choose(setup: &Setup, shape: &Shape) -> Result<Choice> {
 }
 
 fn automatic(setup: &Setup, shape: &Shape) -> Choice {
+    if setup.problem.rank.is_some() {
+        let why = "with a rank a term's gradient moves with the parameters, and of the methods only hogwild keeps nothing of it";
+        return Choice { method: MethodKind::Hogwild, why: why.into() };
+    }
     if setup.data.memory == DataMemory::Replicate {
         let why =
             "every node is to have all rows, and of the methods only hogwild keeps nothing for each row".into();
@@ -106,6 +110,9 @@ fn by_passes(setup: &Setup, shape: &Shape) -> bool {
 
 fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     let problem = &setup.problem;
+    if let Some(misfit) = rank::misfit(setup) {
+        return Err(Error::unmet(format!("with a rank: {}", misfit.what), misfit.remedy));
+    }
     match method {
         MethodKind::Dual { penalize_intercept } => {
             if matches!(problem.l2, L2::Value(value) if value == 0.0) {

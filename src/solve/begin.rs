@@ -1,12 +1,12 @@
-//! Where a run begins: at zero, at a given model, or where another run was saved.
+//! Where a run begins: at its origin, at a given model, or where another run was saved.
 
 use super::{Fit, Form, Placed};
 use crate::{
     checkpoint::Checkpoint,
     data::matrix::Matrix,
     error::{Error, Result},
-    model::Model,
-    objective::Linear,
+    model::{Factors, Model},
+    objective::{Frame, Linear, Origin},
     run::engine::Engine,
     shard::Shards,
     sync::Slot,
@@ -56,11 +56,48 @@ impl Fit<'_> {
             return Ok((Some(checkpoint), checkpoint.parameters[width]));
         }
         let Some(warm) = &placed.start.warm else {
+            if placed.frame.origin != Origin::Zero {
+                engine.write(0, 0, &self.origin(&placed.frame));
+            }
             return Ok((None, 0.0));
         };
+        if warm.factors.is_some() || placed.template.factors.is_some() {
+            engine.write(0, 0, &self.warm_factors(placed, warm)?);
+            return Ok((None, 0.0));
+        }
         let warm = turned(warm, placed.template.labels);
         self.warm(placed, &warm, engine, form);
         Ok((None, if placed.frame.private_constant { warm.intercept } else { 0.0 }))
+    }
+
+    fn origin(&self, frame: &Frame) -> Vec<f64> {
+        let mut x = vec![0.0; frame.slots.width()];
+        frame.origin.fill(0, &mut x);
+        x
+    }
+
+    /// U and V of `warm`, cut to the rows and columns of the data; rows and columns that it does not have start at the origin.
+    ///
+    /// # Errors
+    /// A model of another rank, or of the other kind.
+    fn warm_factors<D>(&self, placed: &Placed<'_, D>, warm: &Model) -> Result<Vec<f64>> {
+        let (asked, found) = (placed.template.factors.map(|f| f.rank), warm.factors.map(|f| f.rank));
+        let (Some(Factors { rows, .. }), Some(rank)) = (warm.factors, asked.filter(|_| asked == found)) else {
+            let kind = |rank: Option<usize>| rank.map_or("linear".into(), |rank| format!("of rank {rank}"));
+            let what = format!("the model to start from is {}, and this problem is {}", kind(found), kind(asked));
+            return Err(Error::unmet(
+                what,
+                "Start from a model of the same rank, or set problem.rank to its rank.",
+            ));
+        };
+        let mut x = self.origin(&placed.frame);
+        let (old_u, old_v) = warm.weights.split_at(rank * rows);
+        let (new_u, new_v) = x.split_at_mut(rank * self.shape.rows);
+        let prox = placed.frame.prox;
+        for (new, old) in [(new_u, old_u), (new_v, old_v)] {
+            new.iter_mut().zip(old).for_each(|(new, old)| *new = old.clamp(prox.lo, prox.hi));
+        }
+        Ok(x)
     }
 
     /// Starts at `warm`, cut or filled with zeros to d coefficients. For the dual, αᵢ = −φ′(zᵢ) at it; the store follows

@@ -13,21 +13,23 @@ use crate::{
     shard::Deal,
     trace::StepTaken,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 impl Fit<'_> {
     /// Bytes by node. Of a line its entries, its norm, the method's state for it if it keeps any, and its start if sparse, 8
-    /// bytes each; of a row its label, and its weight if there are any.
+    /// bytes each; of a row its label, and its weight if there are any. With a rank a line is an entry: two numbers of 4 bytes,
+    /// its value, and its row's weight if there are any.
     pub(super) fn costs(&self, source: &dyn Source, weighted: bool, held: &BTreeMap<u32, u64>) -> Costs {
         let mut costs = Costs::default();
         let form = self.form();
         let line = 8.0 + if self.stateful() { 8.0 } else { 0.0 } + if self.shape.dense { 0.0 } else { 8.0 };
         let line = line + if self.rests() { 1.0 } else { 0.0 };
+        let (line, entry) = if self.setup.problem.rank.is_some() { (8.0, 0.0) } else { (line, self.entry_bytes()) };
         let marks = if weighted { 16.0 } else { 8.0 };
         for (worker, (lines, entries)) in self.shares(source).into_iter().enumerate() {
             let plan = &self.plan.workers[worker];
             let marks = if form == Form::Columns { 0.0 } else { marks };
-            let data = self.entry_bytes() * entries + (line + marks) * lines;
+            let data = entry * entries + (line + marks) * lines;
             costs.add(&self.plan.shards[plan.shard].home, Cost::of_data(data));
             costs.add(&plan.home, Cost::of_workers(self.own_bytes(lines, plan.shard)));
         }
@@ -54,7 +56,9 @@ impl Fit<'_> {
             let share = 8.0 * width * self.vectors() / self.plan.workers.len() as f64;
             self.plan.workers.iter().for_each(|worker| costs.add(&worker.home, Cost::of_workers(share)));
         }
-        costs.add(&Home::FirstTouch, self.besides(2.0 * marks * rows, held));
+        // With a rank labels are neither read nor prepared.
+        let read = if self.setup.problem.rank.is_some() { marks - 8.0 } else { 2.0 * marks };
+        costs.add(&Home::FirstTouch, self.besides(read * rows, held));
         costs
     }
 
@@ -137,12 +141,17 @@ impl Fit<'_> {
             let each = (share * self.shape.columns as f64, share * self.shape.nonzeros as f64);
             return vec![each; self.plan.workers.len()];
         }
+        let lines_a_row = if self.setup.problem.rank.is_some() { entries_a_row } else { 1.0 };
         let ranges = Deal::ranges(source, self.plan);
-        ranges.into_iter().map(|rows| (rows.len() as f64, rows.len() as f64 * entries_a_row)).collect()
+        let share = |rows: Range<usize>| (rows.len() as f64 * lines_a_row, rows.len() as f64 * entries_a_row);
+        ranges.into_iter().map(share).collect()
     }
 
     /// Number of parameters of a replica, with the most holes that a layout leaves.
     fn width(&self) -> usize {
+        if let Some(rank) = self.setup.problem.rank {
+            return (self.shape.rows + self.shape.columns).saturating_mul(rank);
+        }
         if self.form() == Form::Columns {
             return self.shape.rows;
         }

@@ -5,13 +5,13 @@ use crate::{
     config::{Layout, MethodKind, Normalize, Setup},
     data::{
         Block, Data,
-        matrix::{Dense, Matrix, Sparse},
+        matrix::{Dense, Matrix, Rows, Sparse},
     },
     error::{Error, Result},
     layout::Slots,
     method::Intercept,
     model::Model,
-    objective::Frame,
+    objective::{Frame, Origin},
     os::memory::{Apart, Home, Pages, Site},
     placement::{share, team},
     run::engine::Vectors,
@@ -21,7 +21,7 @@ use crate::{
 use std::{ops::Range, sync::Arc};
 
 /// A matrix that can be cut by columns.
-pub(super) trait Columns: Matrix {
+pub(super) trait Columns: Rows {
     fn columns_of(blocks: &Blocks, range: Range<usize>, counts: &[u64], ones: bool, site: &Site) -> Self;
 }
 
@@ -57,7 +57,7 @@ impl Fit<'_> {
         let total_weight = labelled.weights.as_ref().map_or(self.shape.rows as f64, |weights| weights.iter().sum());
         let frame = Frame {
             loss: problem.loss,
-            prox: problem.prox(self.shape.rows),
+            prox: problem.prox(self.terms()),
             rows: self.shape.rows,
             columns,
             // By columns, and where slots are dense, the slot has the number of the column.
@@ -65,15 +65,17 @@ impl Fit<'_> {
             slots: Arc::new(slots),
             total_weight,
             private_constant: problem.intercept && facts.intercept == Intercept::Private,
+            origin: Origin::Zero,
         };
         let template = Model {
             loss: problem.loss,
             labels: labelled.classes,
             normalize_rows: problem.normalize == Normalize::Rows,
             intercept: 0.0,
+            factors: None,
             weights: vec![0.0; self.shape.columns],
         };
-        let identity = self.identity(&labelled.labels, labelled.weights.as_deref().unwrap_or(&[]));
+        let identity = self.identity(labelled.labels.iter().chain(labelled.weights.iter().flatten()));
         let standings = team::standings(self.plan);
         let margins = if by_columns { self.margins(marks) } else { Vec::new() };
         let rarity = if facts.companion { self.rarity(&parts, &frame) } else { Vec::new() };
@@ -122,7 +124,7 @@ impl Fit<'_> {
     }
 
     /// All blocks of the source, each taken by one worker.
-    fn blocks(&self, data: &Data) -> Result<Blocks> {
+    pub(super) fn blocks(&self, data: &Data) -> Result<Blocks> {
         let workers = self.plan.workers.len();
         let taken: Vec<Vec<(usize, usize, Block)>> =
             team::each(self.plan, |worker| shard::take(&*data.source, worker, workers))
@@ -152,7 +154,7 @@ impl Fit<'_> {
     }
 
     /// Where worker `worker`'s lines are to lie.
-    fn site_of_shard(&self, worker: usize) -> Site {
+    pub(super) fn site_of_shard(&self, worker: usize) -> Site {
         self.plan.site(&self.plan.shards[self.plan.workers[worker].shard].home)
     }
 
@@ -170,7 +172,7 @@ impl Fit<'_> {
     }
 
     /// Scales rows or columns as asked; returns what each column was multiplied with.
-    fn normalize<D: Matrix>(&self, parts: &mut [Apart<Part<D>>], slots: &Slots, by_columns: bool) -> Vec<f64> {
+    fn normalize<D: Rows>(&self, parts: &mut [Apart<Part<D>>], slots: &Slots, by_columns: bool) -> Vec<f64> {
         match self.setup.problem.normalize {
             Normalize::None => Vec::new(),
             Normalize::Rows => {
@@ -282,11 +284,12 @@ impl Fit<'_> {
         replicas
     }
 
-    /// What a checkpoint must match to be taken up: the data's size, labels and weights, the problem and the method.
-    fn identity(&self, labels: &[f64], weights: &[f64]) -> String {
+    /// What a checkpoint must match to be taken up: the data's size, their labels and weights, which are `marks`, the problem and
+    /// the method.
+    pub(super) fn identity<'a>(&self, marks: impl Iterator<Item = &'a f64>) -> String {
         let Setup { problem, .. } = self.setup;
         let mut hash = crc32fast::Hasher::new();
-        labels.iter().chain(weights).for_each(|value| hash.update(&value.to_le_bytes()));
+        marks.for_each(|value| hash.update(&value.to_le_bytes()));
         format!(
             "{} x {}, {} nonzeros, labels {:08x}; {problem:?}; {:?}",
             self.shape.rows,

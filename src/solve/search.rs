@@ -6,7 +6,7 @@ use crate::{
     config::StepKind,
     data::matrix::Matrix,
     method::{Beside, First, Hogwild, Method, Pace, Term, minibatch::minibatch},
-    objective::{Frame, Linear},
+    objective::{Frame, Linear, Origin},
     shard::Shards,
     step::Step,
     store::{Plain, Replica, View},
@@ -18,6 +18,9 @@ const RATIO: f64 = 2.0;
 const SAMPLE: (usize, usize) = (2_000, 20_000);
 /// Candidates tried in one direction at most.
 const TRIALS: usize = 24;
+/// Of a bilinear model, entries that are sampled together, so that a sample has all of a row's; and passes over the sample,
+/// since from a small start the first ones hardly move.
+const PAIRS: (usize, usize) = (256, 8);
 /// h of h/L, below 1.
 const SHARE: f64 = 0.9;
 
@@ -49,13 +52,14 @@ impl Fit<'_> {
 /// The candidate whose single pass over the sample leaves the least objective on the sample. Starts at 1/(φ″max times
 /// the mean of ‖a‖²) and goes up or down from there as long as it gets better.
 fn search<D: Matrix>(shards: &Shards<D>, frame: &Frame, rows: usize) -> f64 {
-    let sample = sample(shards, frame.rows);
-    let norm2: f64 = sample.iter().map(|&(part, i)| shards.parts[part].norms2[i]).sum();
+    let (together, passes) = if D::FIXED { (1, 1) } else { PAIRS };
+    let sample = sample(shards, frame.rows, together);
+    let norm2 = norms2(shards, frame, &sample);
     let curvature = if frame.loss.curvature().is_finite() { frame.loss.curvature() } else { 1.0 };
     let scale = norm2 / sample.len() as f64 * curvature;
     let start = if scale > 0.0 { 1.0 / scale } else { 1.0 };
     let trial = |gamma: f64| {
-        let value = trial(shards, frame, &sample, rows, gamma);
+        let value = trial(shards, frame, &sample, passes, gamma, rows);
         if value.is_finite() { value } else { f64::INFINITY }
     };
     let (mut best, mut least) = (start, trial(start));
@@ -75,16 +79,36 @@ fn search<D: Matrix>(shards: &Shards<D>, frame: &Frame, rows: usize) -> f64 {
     best
 }
 
-/// Rows spread evenly over all parts, as (part, line).
-fn sample<D: Matrix>(shards: &Shards<D>, rows: usize) -> Vec<(usize, usize)> {
+/// Σ ‖∂z/∂x‖² over the sample, at the origin.
+fn norms2<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)]) -> f64 {
+    if D::FIXED {
+        return sample.iter().map(|&(part, i)| shards.parts[part].norms2[i]).sum();
+    }
+    let replica = Plain::<f64>::zeros(frame.slots.width());
+    let mut open = replica.open();
+    let x = replica.view(&mut open);
+    x.map(0..x.len(), |j, _| frame.origin.at(j));
+    sample.iter().map(|&(part, i)| x.fold(shards.glm(part, frame).line(i), |_, _, a| a * a)).sum()
+}
+
+/// Rows spread evenly over all parts, `together` next to each other, as (part, line).
+fn sample<D: Matrix>(shards: &Shards<D>, rows: usize, together: usize) -> Vec<(usize, usize)> {
     let count = (rows / 20).clamp(SAMPLE.0, SAMPLE.1).min(rows);
     let parts = shards.once.clone().map(|p| (p, &shards.parts[p]));
     let all = parts.flat_map(|(p, part)| (0..part.matrix.rows()).map(move |i| (p, i)));
-    all.step_by(rows.div_ceil(count)).collect()
+    let stride = rows.div_ceil(count);
+    all.enumerate().filter(|(k, _)| (k / together).is_multiple_of(stride)).map(|(_, line)| line).collect()
 }
 
-/// F on the sample after one pass over it with step `gamma`, `rows` rows an update.
-fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)], rows: usize, gamma: f64) -> f64 {
+/// F on the sample after `passes` passes over it with step `gamma`, `rows` rows an update, from the origin.
+fn trial<D: Matrix>(
+    shards: &Shards<D>,
+    frame: &Frame,
+    sample: &[(usize, usize)],
+    passes: usize,
+    gamma: f64,
+    rows: usize,
+) -> f64 {
     let weight: f64 = sample.iter().map(|&(part, i)| shards.glm(part, frame).weight(i)).sum();
     let nonzeros = sample.iter().map(|&(part, i)| shards.parts[part].matrix.row(i).nonzeros() as u64).sum();
     let method = Hogwild::new(frame.prox, sample.len(), frame.columns, nonzeros, weight, frame.private_constant);
@@ -96,10 +120,13 @@ fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)]
     let nothing = Plain::<f64>::zeros(0);
     let mut open_nothing = nothing.open();
     let beside = Beside { average: nothing.view(&mut open_nothing), rarity: &[] };
+    if frame.origin != Origin::Zero {
+        x.map(0..width, |j, _| frame.origin.at(j));
+    }
     let pace = Pace { step: gamma, damping: 1.0, amplify: 1.0 };
     let (mut constant, mut unsettled, mut visited) = (0.0, 0, 0);
     let mut pending = Vec::with_capacity(rows.min(sample.len()));
-    for batch in sample.chunks(rows) {
+    for batch in (0..passes).flat_map(|_| sample.chunks(rows)) {
         pending.clear();
         for &(part, i) in batch {
             let f = shards.glm(part, frame);
@@ -111,7 +138,7 @@ fn trial<D: Matrix>(shards: &Shards<D>, frame: &Frame, sample: &[(usize, usize)]
         }
         unsettled += batch.len() as u64;
         visited += batch.len();
-        if method.settle_every().is_some_and(|every| unsettled >= every || visited == sample.len()) {
+        if method.settle_every().is_some_and(|every| unsettled >= every || visited == passes * sample.len()) {
             method.settle(&x, 0..width, unsettled, &pace);
             unsettled = 0;
         }

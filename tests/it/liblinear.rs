@@ -72,6 +72,7 @@ fn what_is_written_is_what_liblinear_writes() {
         labels: Some([0.0, 7.0]),
         normalize_rows: false,
         intercept: -0.25,
+        factors: None,
         weights: vec![0.1, 0.0, 1e-7],
     };
     model.save_as(&path, Form::Liblinear, false).unwrap();
@@ -100,7 +101,7 @@ proptest! {
         let path = folder.path().join("m");
         let loss = [Loss::Logistic, Loss::Hinge, Loss::SquaredHinge, Loss::Squared][kind];
         let labels = loss.is_classification().then_some([f64::from(classes.0), f64::from(classes.1)]);
-        let model = Model { loss, labels, normalize_rows: false, intercept, weights };
+        let model = Model { loss, labels, normalize_rows: false, intercept, factors: None, weights };
         model.save_as(&path, Form::Liblinear, false).unwrap();
         let back = Model::load(&path, None).unwrap();
         let bits = |model: &Model| -> Vec<u64> { model.weights.iter().map(|weight| weight.to_bits()).collect() };

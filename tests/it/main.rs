@@ -5,6 +5,7 @@
 mod capacity;
 mod checkpoint;
 mod command;
+mod completion;
 mod config;
 mod cpulist;
 mod damping;

@@ -18,7 +18,14 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn logistic(weights: Vec<f64>) -> Model {
-    Model { loss: Loss::Logistic, labels: Some([0.0, 1.0]), normalize_rows: false, intercept: 0.0, weights }
+    Model {
+        loss: Loss::Logistic,
+        labels: Some([0.0, 1.0]),
+        normalize_rows: false,
+        intercept: 0.0,
+        factors: None,
+        weights,
+    }
 }
 
 fn bits(model: &Model) -> Vec<u64> {
@@ -37,7 +44,7 @@ proptest! {
         let folder = folder();
         let path = folder.path().join("m.txt");
         let (loss, labels) = if regression { (Loss::Huber { delta }, None) } else { (Loss::Hinge, Some([-1.5, 1e10])) };
-        let model = Model { loss, labels, normalize_rows, intercept, weights };
+        let model = Model { loss, labels, normalize_rows, intercept, factors: None, weights };
         model.save(&path, false).unwrap();
         let back = Model::load(&path, None).unwrap();
         prop_assert_eq!(bits(&back), bits(&model));
@@ -51,7 +58,13 @@ fn a_model_as_npy_reads_back_to_the_same_bits_with_the_intercept_last() {
     let path = folder.path().join("m.npy");
     let model = Model { intercept: -0.3, ..logistic(vec![0.1, -0.0, 1e-310]) };
     model.save(&path, true).unwrap();
-    let unsaid = Unsaid { loss: Loss::Logistic, labels: Some([0.0, 1.0]), normalize_rows: false, intercept: true };
+    let unsaid = Unsaid {
+        loss: Loss::Logistic,
+        labels: Some([0.0, 1.0]),
+        normalize_rows: false,
+        intercept: true,
+        rows: None,
+    };
     assert_eq!(bits(&Model::load(&path, Some(&unsaid)).unwrap()), bits(&model));
     let bytes = fs::read(&path).unwrap();
     // numpy.save of the same four values writes a header of 128 bytes.
@@ -87,7 +100,8 @@ fn a_damaged_model_is_an_error_that_names_the_line_and_what_is_accepted() {
     assert_eq!(Model::load(&path, None).unwrap().weights, [1.5, 0.0, -1e-3]);
     for (from, to, line, says) in [
         ("farrow model 1", "1 3:4", 1, "not a model"),
-        ("farrow model 1", "farrow model 2", 1, "farrow model 2"),
+        ("farrow model 1", "farrow model 3", 1, "farrow model 3"),
+        ("farrow model 1", "farrow model 2", 7, "`factors`"),
         ("loss hinge", "loss huge", 2, "squared-hinge"),
         ("loss hinge", "loss huber", 2, "delta > 0"),
         ("loss hinge", "loss huber -1", 2, "delta > 0"),
@@ -125,12 +139,46 @@ fn a_damaged_model_is_an_error_that_names_the_line_and_what_is_accepted() {
 }
 
 #[test]
+fn a_bilinear_model_reads_back_and_a_damaged_one_names_the_line() {
+    let good = "farrow model 2\nloss squared\nnormalize none\nintercept 0.0\nfactors 2 1\ncolumns 2\nnonzeros 2\n0 1.5\n5 -1e-3\n";
+    let folder = folder();
+    let path = folder.path().join("m");
+    fs::write(&path, good).unwrap();
+    let model = Model::load(&path, None).unwrap();
+    assert_eq!(model.weights, [1.5, 0.0, 0.0, 0.0, 0.0, -1e-3]);
+    assert_eq!((model.entry(0, 0), model.entry(0, 2), model.entry(1, 0)), (Some(0.0), None, None));
+    model.save(&path, false).unwrap();
+    assert_eq!(Model::load(&path, None).unwrap(), model);
+    for (from, to, line, says) in [
+        ("factors 2 1", "factors 0 1", 5, "rank from 1 on"),
+        ("factors 2 1", "factors 2", 5, "two whole numbers"),
+        ("factors 2 1", "factors 99999 99999999", 6, "at most"),
+        ("columns 2", "columns 99999999999", 6, "at most"),
+        ("5 -1e-3", "6 -1e-3", 9, "0 to 5"),
+        ("model 2", "model 1", 7, "factors"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        fs::write(&path, good.replace(from, to)).unwrap();
+        let error = Model::load(&path, None).unwrap_err();
+        assert!(matches!(error, Error::Data { line: Some(l), .. } if l == line), "{to}: {error}");
+        assert!(error.to_string().contains(says), "{to}: {error}");
+    }
+    let npy = folder.path().join("m.npy");
+    model.save(&npy, false).unwrap();
+    let mut unsaid =
+        Unsaid { loss: Loss::Squared, labels: None, normalize_rows: false, intercept: false, rows: Some(1) };
+    assert_eq!(Model::load(&npy, Some(&unsaid)).unwrap(), model);
+    unsaid.rows = Some(4);
+    assert!(Model::load(&npy, Some(&unsaid)).is_err());
+}
+
+#[test]
 fn a_damaged_npy_model_is_an_error() {
     let folder = folder();
     let path = folder.path().join("m.npy");
     logistic(vec![1.0, 2.0]).save(&path, false).unwrap();
     let good = fs::read(&path).unwrap();
-    let unsaid = Unsaid { loss: Loss::Squared, labels: None, normalize_rows: false, intercept: false };
+    let unsaid = Unsaid { loss: Loss::Squared, labels: None, normalize_rows: false, intercept: false, rows: None };
     let header = |from: &str, to: &str| {
         let text = good.iter().map(|byte| char::from(*byte)).collect::<String>();
         assert!(text.contains(from) && from.len() == to.len());

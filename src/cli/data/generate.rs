@@ -3,7 +3,7 @@
 use farrow::{
     data::{
         export::{self, Form},
-        generate::{DenseSpec, Intercept, Rule, SparseSpec, Task, Values},
+        generate::{DenseSpec, FactorSpec, Intercept, Rule, SparseSpec, Task, Values},
     },
     error::{Error, Result},
     output,
@@ -13,9 +13,10 @@ use std::path::PathBuf;
 /// A flag that is not given keeps the value of the preset, or the one named here.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Example: a set like RCV1, and a least-squares problem of condition number 1000
+Example: a set like RCV1, a least-squares problem of condition number 1000, and a matrix to complete
   farrow data generate --preset rcv1-like --out rcv1like.farrow --truth truth.txt
-  farrow data generate --dense --rows 5000 --columns 50 --condition 1000 --task regression --out dense.csv")]
+  farrow data generate --dense --rows 5000 --columns 50 --condition 1000 --task regression --out dense.csv
+  farrow data generate --rank 5 --rows 2000 --columns 500 --nonzeros-per-row 50 --out ratings.svm")]
 pub(super) struct Args {
     /// File to write: .farrow (mapped binary), .svm .libsvm .svmlight .txt (LIBSVM text), .csv or .npy (dense)
     #[arg(long, value_name = "FILE")]
@@ -27,6 +28,10 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["preset", "nonzeros_per_row", "spread", "power", "shift", "conflict",
         "hot_columns", "values", "unit_rows"])]
     dense: bool,
+    /// Make entries of a matrix of rank K, with --noise, instead of rows with labels
+    #[arg(long, value_name = "K", conflicts_with_all = ["dense", "condition", "values", "unit_rows", "task", "intercept",
+        "support"])]
+    rank: Option<usize>,
     /// Number of rows [10000]
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
@@ -63,8 +68,8 @@ pub(super) struct Args {
     /// What labels are [classification]
     #[arg(long, value_enum)]
     task: Option<TaskName>,
-    /// Noise of the labels in standard deviations of the margins: logistic for classification, normal for regression
-    /// [0.1]
+    /// Noise of the labels in standard deviations of the margins: logistic for classification, normal for regression; with
+    /// --rank of the entries, normal [0.1]
     #[arg(long, value_name = "S")]
     noise: Option<f64>,
     /// Intercept of the rule behind the labels: a number in standard deviations of the margins, or `balance` for as many
@@ -77,7 +82,7 @@ pub(super) struct Args {
     /// Seed; the same seed gives the same file on every machine
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Write x* here, one coefficient a line, and the intercept last
+    /// Write x* here, one coefficient a line, and the intercept last; with --rank uᵢ of each row, then vⱼ of each column
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
 }
@@ -111,12 +116,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
     for file in [Some(&args.out), args.truth.as_ref()].into_iter().flatten() {
         output::check_writable(file)?;
     }
-    let generated = if args.dense {
-        dense(args)?.generate(super::threads())
-    } else {
-        sparse(args)?.generate(super::threads())
+    let generated = match (args.rank, args.dense) {
+        (Some(rank), _) => FactorSpec { places: sparse(args)?, rank }.generate(super::threads()),
+        (None, true) => dense(args)?.generate(super::threads()),
+        (None, false) => sparse(args)?.generate(super::threads()),
     }?;
     let (truth, intercept) = (generated.truth.clone(), generated.intercept);
+    let width = truth.len();
     let data = generated.into_data();
     let shape = data.source.shape();
     let bar = super::bar("writing", shape.rows);
@@ -125,8 +131,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let mut written = export::write(&args.out, form, data.source.as_ref(), &labels, None, &mut progress)?;
     bar.finish_and_clear();
     if let Some(file) = &args.truth {
-        let comment = format!("x* of {}: {} coefficients, then the intercept", args.out.display(), truth.len());
-        export::write_vector(file, &comment, &[truth, vec![intercept]].concat())?;
+        let (last, values) = match args.rank {
+            Some(_) => ("of U, then of V", truth),
+            None => ("then the intercept", [truth, vec![intercept]].concat()),
+        };
+        let comment = format!("x* of {}: {width} coefficients, {last}", args.out.display());
+        export::write_vector(file, &comment, &values)?;
         written.push(file.clone());
     }
     let names: Vec<String> = written.iter().map(|file| file.display().to_string()).collect();

@@ -65,7 +65,7 @@ impl FileArgs {
     pub(super) fn check_form(&self, setup: &Setup, labels: Option<[f64; 2]>) -> Result<()> {
         let Some(path) = &self.model else { return Ok(()) };
         let normalize_rows = setup.problem.normalize == Normalize::Rows;
-        match self.form(path).misfit(setup.problem.loss, labels, normalize_rows) {
+        match self.form(path).misfit(setup.problem.loss, labels, normalize_rows, setup.problem.rank.is_some()) {
             None => Ok(()),
             Some(what) => Err(Error::Setting {
                 origin: "--model-format".into(),

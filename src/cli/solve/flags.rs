@@ -34,6 +34,9 @@ pub(super) struct ProblemFlags {
     /// Scale rows to norm 1, columns to root mean square 1, or none
     #[arg(long, value_name = "rows|columns|none")]
     normalize: Option<String>,
+    /// Complete the matrix of stored entries by one of rank K, with loss squared or huber; labels say nothing then
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    rank: Option<String>,
 }
 
 impl ProblemFlags {
@@ -48,6 +51,7 @@ impl ProblemFlags {
             ("method", "penalize_intercept", said(self.penalize_intercept), "--penalize-intercept"),
             ("problem", "class_weight", self.class_weight.clone(), "--class-weight"),
             ("problem", "normalize", self.normalize.clone(), "--normalize"),
+            ("problem", "rank", self.rank.clone(), "--rank"),
         ]
     }
 }

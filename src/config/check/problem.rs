@@ -8,7 +8,13 @@ use crate::{
 
 pub(super) fn problem(settings: &Settings, default: Problem) -> Result<Problem> {
     let get = |key| settings.get("problem", key);
-    let name = get("loss").map_or(Ok(default.loss.name()), |entry| entry.one_of(&Loss::NAMES))?;
+    let rank = match get("rank") {
+        Some(entry) => entry.unless("none", |entry| entry.whole(1, Problem::RANK_MAX as u64, "\"none\""))?,
+        None => None,
+    };
+    // Entries are numbers, and no loss of two classes takes them.
+    let usual = if rank.is_some() { Loss::Squared } else { default.loss };
+    let name = get("loss").map_or(Ok(usual.name()), |entry| entry.one_of(&Loss::NAMES))?;
     let has: &[&str] = if name == "huber" { &["huber_delta"] } else { &[] };
     settings.belongs(get("huber_delta"), get("loss"), &format!("problem.loss = \"{name}\""), has)?;
     let delta = settings.number_or("problem", "huber_delta", Bound::Positive, 1.0)?;
@@ -24,6 +30,7 @@ pub(super) fn problem(settings: &Settings, default: Problem) -> Result<Problem> 
         intercept: get("intercept").map_or(Ok(default.intercept), Entry::flag)?,
         class_weight: settings.choice_or::<ClassWeight>("problem", "class_weight", default.class_weight)?,
         normalize: settings.choice_or::<Normalize>("problem", "normalize", default.normalize)?,
+        rank: rank.map(|rank| rank as usize),
     })
 }
 

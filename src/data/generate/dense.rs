@@ -42,7 +42,7 @@ pub(super) fn generate(spec: &DenseSpec, threads: usize) -> Result<Generated> {
     let margins = pieces::map(blocks.iter().collect(), threads, |block| margins(block, &truth));
     let mut margins: Vec<f64> = margins.into_iter().flatten().collect();
     let (labels, intercept) = labels::label(spec.seed, &spec.rule, &mut truth, &mut margins);
-    Ok(Generated { blocks, labels, truth, intercept })
+    Ok(Generated { blocks, labels, truth, intercept, columns })
 }
 
 fn block(columns: usize, values: &[f64]) -> Block {

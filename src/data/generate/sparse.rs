@@ -50,7 +50,7 @@ pub(super) fn generate(spec: &SparseSpec, threads: usize) -> Result<Generated> {
     let blocks = pieces::map(pieces, threads, |piece| name(piece, &names));
     let mut named = vec![0.0; spec.columns];
     names.iter().zip(&truth).for_each(|(&column, &x)| named[column as usize] = x);
-    Ok(Generated { blocks, labels, truth: named, intercept })
+    Ok(Generated { blocks, labels, truth: named, intercept, columns: spec.columns })
 }
 
 fn check_spec(spec: &SparseSpec) -> Result<()> {

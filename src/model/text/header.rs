@@ -4,10 +4,11 @@ use super::{Lines, cut_short};
 use crate::{
     error::{Error, Result},
     loss::Loss,
+    model::Factors,
 };
 use std::{path::Path, str::FromStr};
 
-const HEADER: [&str; 6] = ["loss", "labels", "normalize", "intercept", "columns", "nonzeros"];
+const HEADER: [&str; 7] = ["loss", "labels", "normalize", "intercept", "factors", "columns", "nonzeros"];
 /// 2³² columns are the most that data can have, and a file is not believed beyond it.
 const COLUMNS_MAX: usize = u32::MAX as usize + 1;
 
@@ -17,7 +18,9 @@ pub(super) struct Header {
     pub(super) labels: Option<[f64; 2]>,
     pub(super) normalize_rows: bool,
     pub(super) intercept: f64,
-    pub(super) columns: usize,
+    pub(super) factors: Option<Factors>,
+    /// Number of coefficients, zeros and all.
+    pub(super) weights: usize,
     pub(super) nonzeros: usize,
 }
 
@@ -58,6 +61,14 @@ impl Said<'_> {
         })
     }
 
+    fn factors(&self) -> Result<Factors> {
+        let words: Vec<Option<usize>> = self.words.iter().map(|word| word.parse().ok()).collect();
+        match words[..] {
+            [Some(rank @ 1..), Some(rows)] => Ok(Factors { rank, rows }),
+            _ => Err(self.error("factors takes two whole numbers, the rank from 1 on and the number of rows")),
+        }
+    }
+
     fn labels(&self) -> Result<[f64; 2]> {
         let labels: Vec<f64> = self
             .words
@@ -74,7 +85,7 @@ impl Said<'_> {
 
 impl Header {
     /// The header ends with `nonzeros`; the other lines stand in any order, each once.
-    pub(super) fn read<'a>(lines: &mut Lines<'a>) -> Result<Self> {
+    pub(super) fn read<'a>(lines: &mut Lines<'a>, bilinear: bool) -> Result<Self> {
         let mut found: [Option<Said<'a>>; HEADER.len()] = Default::default();
         while found[HEADER.len() - 1].is_none() {
             let line =
@@ -93,7 +104,7 @@ impl Header {
             found[place] =
                 Some(Said { path: lines.path, line: lines.number, name: HEADER[place], words: words.collect() });
         }
-        let [loss, labels, normalize, intercept, columns, nonzeros] = found;
+        let [loss, labels, normalize, intercept, factors, columns, nonzeros] = found;
         let need = |said: Option<Said<'a>>, name| {
             said.ok_or_else(|| lines.error(format!("the header does not say `{name}`"), "every model says it"))
         };
@@ -114,16 +125,29 @@ impl Header {
         let intercept = said.one("one finite number").and_then(|value: f64| {
             if value.is_finite() { Ok(value) } else { Err(said.error("intercept takes one finite number")) }
         })?;
+        if factors.is_some() != bilinear {
+            let what = if bilinear { "a bilinear model without `factors`" } else { "`factors` in a linear model" };
+            return Err(
+                lines.error(what, "`farrow model 2` has a line `factors RANK ROWS`, `farrow model 1` has none")
+            );
+        }
+        let factors = factors.map(|said| said.factors()).transpose()?;
         let said = need(columns, "columns")?;
         let columns: usize = said.one("one whole number")?;
-        if columns > COLUMNS_MAX {
-            return Err(said.error(format!("columns takes at most {COLUMNS_MAX}")));
-        }
+        let weights = match factors {
+            Some(Factors { rank, rows }) => columns.checked_add(rows).and_then(|blocks| blocks.checked_mul(rank)),
+            None => Some(columns),
+        };
+        let Some(weights) = weights.filter(|weights| *weights <= COLUMNS_MAX) else {
+            let what = if bilinear { "rank times rows and columns is" } else { "columns takes" };
+            return Err(said.error(format!("{what} at most {COLUMNS_MAX}")));
+        };
         let said = need(nonzeros, "nonzeros")?;
         let nonzeros: usize = said.one("one whole number")?;
-        if nonzeros > columns {
-            return Err(said.error(format!("nonzeros takes at most the number of columns, {columns}")));
+        if nonzeros > weights {
+            let of = if bilinear { "coefficients" } else { "columns" };
+            return Err(said.error(format!("nonzeros takes at most the number of {of}, {weights}")));
         }
-        Ok(Header { loss, labels, normalize_rows, intercept, columns, nonzeros })
+        Ok(Header { loss, labels, normalize_rows, intercept, factors, weights, nonzeros })
     }
 }

@@ -9,8 +9,9 @@ use crate::{
     os::memory::{Pages, Residency, Site},
     run::{
         PANICKED, Run,
-        evaluate::{PIECE, marks, pieces, scatter},
+        evaluate::{PIECE, marks, pieces},
     },
+    store::add_fixed,
     vectors::on_vectors,
 };
 use std::ops::Range;
@@ -172,7 +173,7 @@ impl<D: Matrix> Run<'_, D> {
                         }
                         sums.add(&piece.renew(sigma, w, &f.norms2[rows.clone()], change));
                         for (i, (change, b)) in rows.zip(change.iter().zip(b)) {
-                            scatter(&mut vector, b * change, f.line(i));
+                            add_fixed(&mut vector, b * change, f.line(i));
                         }
                     },
                 );

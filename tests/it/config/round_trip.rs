@@ -35,7 +35,7 @@ fn problems() -> impl Strategy<Value = Problem> {
             // Bounds do not go with scaled columns.
             let bounded = matches!(constraint, Constraint::Box { .. });
             let normalize = if bounded && normalize == Normalize::Columns { Normalize::Rows } else { normalize };
-            Problem { loss, l1, l2, constraint, intercept, class_weight, normalize }
+            Problem { loss, l1, l2, constraint, intercept, class_weight, normalize, rank: None }
         },
     )
 }
@@ -193,7 +193,7 @@ fn setups() -> impl Strategy<Value = Setup> {
         Just(OrderKind::File)
     ];
     let runners = select(vec![Runner::Threads, Runner::Interleaved]);
-    let rest = (orders, runners, any::<u64>(), 0..=1024usize, 0..5, injections());
+    let rest = (orders, runners, any::<u64>(), 0..=1024usize, 0..5, injections(), of(1..=Problem::RANK_MAX));
     (problems(), workers(), parameters(), placements(), steps(), stops(), rest).prop_map(
         |(
             mut problem,
@@ -202,7 +202,7 @@ fn setups() -> impl Strategy<Value = Setup> {
             mut data,
             step,
             stop,
-            (order, runner, seed, virtual_nodes, method, mut injection),
+            (order, runner, seed, virtual_nodes, method, mut injection, rank),
         )| {
             let method = match method {
                 0 => MethodKind::Auto,
@@ -233,9 +233,15 @@ fn setups() -> impl Strategy<Value = Setup> {
             if method == MethodKind::Bcd {
                 parameters.layout = Layout::Plain;
             }
+            if hogwild && !batches && !problem.loss.is_classification() && rank.is_some() {
+                (problem.rank, problem.intercept, problem.normalize) = (rank, false, Normalize::None);
+                parameters.layout = Layout::Plain;
+            }
             let smooth = problem.loss.curvature().is_finite();
-            let step =
-                step.filter(|step| hogwild && (smooth || !step.is_by_smoothness() || step.initial().is_some()));
+            let step = step.filter(|step| {
+                hogwild
+                    && ((smooth && problem.rank.is_none()) || !step.is_by_smoothness() || step.initial().is_some())
+            });
             let exchange = exchange.filter(|exchange| match exchange {
                 ExchangeKind::Sum { .. } => method == MethodKind::Auto || !hogwild,
                 gossip => hogwild || !gossip.gossips(),
