@@ -248,6 +248,10 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                             row.columns().iter().for_each(|&column| touched.mark(width + column as usize));
                         }
                     }
+                    Row::Pair(pair) => {
+                        touched.mark_all(pair.left());
+                        touched.mark_all(pair.right());
+                    }
                     // One line has touched them all.
                     Row::Dense(_) => return touched.mark_all(0..all),
                 }
