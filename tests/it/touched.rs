@@ -180,6 +180,26 @@ fn delays_stragglers_and_consistent_reads_change_nothing_of_it() {
     assert_eq!(bits(rows(), &setup, &plan, Moves::All).0, bits(rows(), &setup, &plan, Moves::Touched).0);
 }
 
+/// 40 rows of 3 entries in 60 columns.
+fn entries() -> Data {
+    let row = |i: u32| (0..3).map(|j| (20 * j + (7 * i + 3 * j) % 20, (i + j) as f32 / 20.0 - 1.0)).collect();
+    let rows: Vec<Vec<(u32, f32)>> = (0..40).map(row).collect();
+    data::from_rows(&rows, &[0.0; 40], 60).unwrap()
+}
+
+#[test]
+fn both_blocks_of_an_entry_are_marked() {
+    for exchange in ["average", "allreduce"] {
+        for l2 in [0.0, 0.01] {
+            let mut setup = said("hogwild", exchange, 4).unwrap();
+            (setup.problem.rank, setup.problem.l2, setup.problem.loss) = (Some(8), L2::Value(l2), Loss::Squared);
+            // Of the 100 blocks of U and V, 2 workers touch 16 at most.
+            let least = hold(entries, &format!("{exchange} {l2}"), setup);
+            assert!(l2 > 0.0 || least < 0.2, "{least}");
+        }
+    }
+}
+
 /// Row i touches columns 64i and 64i + 63: two blocks of its own.
 fn apart(rows: usize) -> Data {
     let lines: Vec<Vec<(u32, f32)>> = (0..rows as u32).map(|i| vec![(64 * i, 1.0), (64 * i + 63, -1.0)]).collect();
