@@ -205,6 +205,10 @@ pub trait Method: Clone + Send + Sync {
     /// Whether [`Method::finish`] does anything.
     const FINISHES: bool = false;
 
+    /// Whether an update writes all slots, and not those of its lines alone: an exchange moves all after it, it costs as much
+    /// more, and where locks are asked for it is held by one of all.
+    const DENSE: bool = Self::FINISHES;
+
     /// The vector that the method has beside the parameters, if it has one.
     fn companion(&self) -> Option<Companion> {
         None

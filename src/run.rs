@@ -206,12 +206,13 @@ impl<'a, D: Matrix> Run<'a, D> {
         let row_nonzeros = task.shards.nonzeros() as f64 / lines.max(1) as f64;
         let each = (lines as f64 / workers as f64).ceil();
         let batch = engine.lines_per_update().min(lines.max(1)) as f64;
+        let entries = batch * row_nonzeros + if engine.dense() { engine.width() as f64 } else { 0.0 };
         let replicas = task.plan.replicas.len();
         let windows = match replicas {
             1 => 1,
             _ => task
                 .exchange
-                .every(engine.width(), batch * row_nonzeros, task.facts.shape.dense)
+                .every(engine.width(), entries, task.facts.shape.dense)
                 .map_or(1, |every| (each / (batch * every as f64)).ceil().max(1.0) as usize),
         };
         let nodes = task.exchange.by_nodes().then(|| by_nodes::Groups::new(task.plan, engine.width())).flatten();

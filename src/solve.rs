@@ -265,8 +265,10 @@ impl Fit<'_> {
             exchange: self.exchange(),
             step,
             injection: &self.setup.injection,
-            holds: self.holds(),
-            consistent: self.setup.parameters.merge == MergeKind::Consistent || engine.finishes(),
+            holds: self.holds() && !engine.dense(),
+            consistent: self.setup.parameters.merge == MergeKind::Consistent
+                || engine.finishes()
+                || (self.holds() && engine.dense()),
             seed: self.setup.seed,
             limits: self.limits(),
             certificate: certificate::kind(&placed.frame.prox, D::FIXED),

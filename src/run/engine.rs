@@ -75,6 +75,8 @@ pub trait Engine<D: Matrix>: Sync {
     fn lines_per_update(&self) -> usize;
     /// Whether an update ends with dense work, as if a server did it: one at a time.
     fn finishes(&self) -> bool;
+    /// Whether an update writes all slots.
+    fn dense(&self) -> bool;
     /// How the method's delays are counted.
     fn measure(&self) -> Measure;
     /// Adds the delays that the worker measured since the run began.
@@ -348,6 +350,10 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
 
     fn finishes(&self) -> bool {
         M::FINISHES
+    }
+
+    fn dense(&self) -> bool {
+        M::DENSE
     }
 
     fn measure(&self) -> Measure {

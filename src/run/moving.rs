@@ -75,7 +75,7 @@ impl Moving {
             width,
             entries: lines * task.shards.nonzeros() as f64 / task.shards.lines().max(1) as f64,
             workers,
-            swept: if task.facts.shape.dense || engine.finishes() { 1.0 } else { swept },
+            swept: if task.facts.shape.dense || engine.dense() { 1.0 } else { swept },
         });
         let union = |worker| {
             let range = nodes.map_or(share(width, worker, workers), |nodes| nodes.range(worker, width));
@@ -150,8 +150,8 @@ impl Union {
             return;
         }
         if self.words.is_empty() {
-            let batch = |start| [start..range.end.min(start + WORD)];
-            return range.clone().step_by(WORD).for_each(|start| each(&batch(start)));
+            let batch = |start| start..range.end.min(start + WORD);
+            return range.clone().step_by(WORD).for_each(|start| each(std::slice::from_ref(&batch(start))));
         }
         let mut runs: [Range<usize>; BLOCKS] = std::array::from_fn(|_| 0..0);
         let (mut count, mut room) = (0, BLOCKS);
@@ -225,11 +225,11 @@ impl<D: Matrix> Run<'_, D> {
 }
 
 impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
-    /// Marks the blocks of the lines that a worker's window moved, and its slice if it swept that; all where an update ends with
-    /// dense work.
+    /// Marks the blocks of the lines that a worker's window moved, and its slice if it swept that; all where an update writes
+    /// all.
     pub(super) fn mark_window(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize, touched: &Touched) {
         let (width, all) = (self.replicas[0].width, Engine::<D>::width(self));
-        if M::FINISHES {
+        if M::DENSE {
             return touched.mark_all(0..all);
         }
         let mut seat = self.seats[worker].lock().expect(PANICKED);

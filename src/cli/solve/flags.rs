@@ -1,5 +1,7 @@
 //! The flags that stand for a key of the config: each is written here once, and means that key.
 
+use farrow::config::MethodKind;
+
 /// A flag's entry: section, key, value, the flag's name.
 pub(super) type Entry = (&'static str, &'static str, Option<String>, &'static str);
 
@@ -56,17 +58,22 @@ impl ProblemFlags {
     }
 }
 
+/// What `--method` takes.
+fn methods() -> String {
+    let names: Vec<&str> = MethodKind::NAMES.iter().map(|(name, _)| *name).collect();
+    format!("One of {}; auto picks the fastest for the problem and says why", names.join(", "))
+}
+
 /// `[method]`, `[step]`, `[exchange]`, `[run]` and `[stop]`.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Method")]
 pub(super) struct MethodFlags {
-    /// auto, hogwild, minibatch, dual, bcd, newton, proxasaga or svrg; auto picks the fastest for the problem and says why
-    #[arg(long, value_name = "METHOD")]
+    #[arg(long, value_name = "METHOD", help = methods())]
     method: Option<String>,
-    /// How replicas are drawn together: average or sum
+    /// How replicas are drawn together: average, sum, allreduce, sgp, osgp, adpsgd or ring
     #[arg(long, value_name = "EXCHANGE")]
     exchange: Option<String>,
-    /// Step of hogwild, minibatch, proxasaga, svrg: constant, diminishing, decay, backoff, fixed-delay, adaptive1, adaptive2, naive-delay
+    /// Step of a method that takes one: constant, diminishing, decay, backoff, fixed-delay, adaptive1, adaptive2, naive-delay
     #[arg(long, value_name = "STEP")]
     step: Option<String>,
     /// threads, or interleaved: one thread, an order drawn from the seed, the same bits every time
