@@ -12,6 +12,7 @@ use std::ops::Range;
 pub mod batch;
 pub mod bcd;
 mod corrected;
+pub mod dense_svrg;
 pub mod dual;
 pub mod facts;
 pub mod hogwild;
@@ -42,6 +43,7 @@ facts::methods! {
         epochs: u64 = 2
     } => svrg,
     "piag" Piag => piag,
+    "dense-svrg" DenseSvrg { #[doc = "Epochs from one snapshot to the next."] epochs: u64 = 2 } => dense_svrg,
 }
 
 impl Kind {

@@ -97,7 +97,7 @@ fn every_pair_reaches_the_optimum_or_is_refused_with_the_reason() {
         std::fs::write(&path, &table).unwrap();
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), table);
-    for method in ["hogwild", "minibatch", "proxasaga", "svrg"] {
+    for method in ["hogwild", "minibatch", "proxasaga", "svrg", "dense-svrg"] {
         let row = table.lines().find(|line| line.starts_with(&format!("| {method} |"))).unwrap();
         assert_eq!(row.matches("reached").count(), 6, "{row}");
     }

@@ -51,6 +51,7 @@ fn every_method_comes_close_on_real_sets() {
         let methods = [
             (MethodKind::ProxAsaga, 1e-4, 100),
             (MethodKind::Svrg { epochs: 2 }, 1e-4, 100),
+            (MethodKind::DenseSvrg { epochs: 2 }, 1e-4, 100),
             (DUAL, 1e-4, 200),
             (MethodKind::Bcd, 1e-4, 3000),
             // Plain gradients: κ epochs and more, 5e4 on a9a.

@@ -1,4 +1,4 @@
-//! ProxASAGA and sparse SVRG: against a plain twin, against optima of other methods, and their tables against the averages.
+//! ProxASAGA, sparse SVRG and dense: against a plain twin, against optima of other methods, and their tables against the averages.
 
 use super::solve::{DUAL, data, planned, setup, sparse};
 use farrow::{
@@ -11,6 +11,7 @@ use farrow::{
 };
 
 const SVRG: MethodKind = MethodKind::Svrg { epochs: 2 };
+const DENSE: MethodKind = MethodKind::DenseSvrg { epochs: 2 };
 
 #[test]
 fn one_worker_goes_the_way_of_the_formulas() {
@@ -23,10 +24,10 @@ fn one_worker_goes_the_way_of_the_formulas() {
         let z: f64 = rows[i].iter().map(|&(c, v)| x[c as usize] * f64::from(v)).sum();
         -labels[i] / (1.0 + (labels[i] * z).exp())
     };
-    for method in [MethodKind::ProxAsaga, SVRG] {
+    for method in [MethodKind::ProxAsaga, SVRG, DENSE] {
         let (mut x, mut average, mut memo) = (vec![0.0; d as usize], vec![0.0; d as usize], vec![0.0; n]);
         for epoch in 0..5 {
-            if method == SVRG && epoch % 2 == 0 {
+            if method != MethodKind::ProxAsaga && epoch % 2 == 0 {
                 average.fill(0.0);
                 for i in 0..n {
                     memo[i] = slope(&x, i);
@@ -35,11 +36,15 @@ fn one_worker_goes_the_way_of_the_formulas() {
             }
             for i in 0..n {
                 let now = slope(&x, i);
-                for &(c, v) in &rows[i] {
-                    let j = c as usize;
-                    let moved = x[j] - step * ((now - memo[i]) * f64::from(v) + rarity[j] * average[j]);
-                    let shrunk = moved.signum() * (moved.abs() - step * rarity[j] * l1).max(0.0);
-                    x[j] = shrunk / (1.0 + step * rarity[j] * l2);
+                for j in 0..d as usize {
+                    let of_row = rows[i].iter().find(|(c, _)| *c as usize == j).map(|(_, v)| *v);
+                    if of_row.is_none() && method != DENSE {
+                        continue;
+                    }
+                    let (v, often) = (of_row.unwrap_or(0.0), if method == DENSE { 1.0 } else { rarity[j] });
+                    let moved = x[j] - step * ((now - memo[i]) * f64::from(v) + often * average[j]);
+                    let shrunk = moved.signum() * (moved.abs() - step * often * l1).max(0.0);
+                    x[j] = shrunk / (1.0 + step * often * l2);
                     if method == MethodKind::ProxAsaga {
                         average[j] += (now - memo[i]) * f64::from(v) / n as f64;
                     }
@@ -103,7 +108,7 @@ const STORES: [(Granularity, MergeKind); 5] = [
 #[test]
 fn the_average_beside_the_parameters_is_that_of_the_table_at_every_sample() {
     let (rows, _) = sparse(200, 30, true);
-    for method in [MethodKind::ProxAsaga, SVRG] {
+    for method in [MethodKind::ProxAsaga, SVRG, DENSE] {
         for (granularity, merge) in STORES {
             for runner in [Runner::Threads, Runner::Interleaved] {
                 let mut setup = setup(method.clone(), Loss::Logistic);
@@ -131,7 +136,7 @@ fn solved(method: &MethodKind, change: impl Fn(&mut farrow::config::Setup), gran
 fn every_store_and_runner_leads_to_the_optimum_of_other_methods() {
     for loss in [Loss::Logistic, Loss::Squared, Loss::SquaredHinge, Loss::Huber { delta: 0.5 }] {
         let best = solved(&DUAL, |setup| setup.problem.loss = loss, Granularity::Core).objective;
-        for method in [MethodKind::ProxAsaga, SVRG] {
+        for method in [MethodKind::ProxAsaga, SVRG, DENSE] {
             for (granularity, merge) in STORES {
                 for runner in [Runner::Threads, Runner::Interleaved] {
                     let change = |setup: &mut farrow::config::Setup| {
@@ -181,6 +186,8 @@ fn penalties_bounds_and_an_intercept_hold_the_optimum_of_descent_by_columns() {
             (MethodKind::ProxAsaga, Granularity::Core),
             (SVRG, Granularity::Machine),
             (SVRG, Granularity::Core),
+            (DENSE, Granularity::Machine),
+            (DENSE, Granularity::Node),
             (MethodKind::Newton, Granularity::Machine),
         ] {
             if method == MethodKind::Newton && number == 3 {
@@ -212,7 +219,7 @@ fn weights_of_rows_count_as_rows_repeated() {
         their_labels.push(labels[i]);
     }
     let again = || farrow::data::from_rows(&repeated, &their_labels, 10).unwrap();
-    for method in [MethodKind::ProxAsaga, SVRG] {
+    for method in [MethodKind::ProxAsaga, SVRG, DENSE] {
         let mut setup = setup(method, Loss::Logistic);
         (setup.problem.l2, setup.stop.target) = (L2::Value(0.01), Some(1e-9));
         let plan = planned(&mut setup, 2, Granularity::Machine);

@@ -1,0 +1,72 @@
+//! SVRG as it was first written (Johnson and Zhang, NIPS 2013; with a prox, Xiao and Zhang, SIOPT 2014), run as [`svrg`](super::svrg)
+//! is: what that one is held against (Mania et al., SIOPT 2017, §6.2).
+//!
+//! An update of row i steps along its corrected gradient, x ← prox_{γr}(x − γ((n/W) δ aᵢ + G)) with δ = wᵢφ′(aᵢᵀx̂) − mᵢ, in all
+//! d coordinates, as G and r have no zeros: O(d) an update where `svrg` makes O(nnz), and workers that share a replica write each
+//! other's every line. So it shows what the sparse step saves, and what contention costs.
+//!
+//! Where this departs from the papers: rows are visited in shuffled order and not drawn, and the step is written without locks in
+//! two sweeps, the row's and then that of all. Where `parameters.merge` is `locked` an update is written under one lock of all
+//! (`consistent`). γ is that of `svrg`.
+
+use super::{About, Beside, Companion, Facts, Method, Pace, Term};
+use crate::{objective::Linear, prox::Prox, store::View};
+
+pub(super) const FACTS: Facts = Facts::TABLE;
+
+pub(super) fn make(about: &About<'_>, epochs: u64) -> DenseSvrg {
+    let frame = about.frame;
+    DenseSvrg {
+        prox: frame.prox,
+        scale: frame.rows as f64 / frame.total_weight,
+        free: frame.free.unwrap_or(usize::MAX),
+        epochs,
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct DenseSvrg {
+    prox: Prox,
+    /// n/W.
+    scale: f64,
+    /// The slot that no regulariser touches; none has the number `usize::MAX`.
+    free: usize,
+    epochs: u64,
+}
+
+impl Method for DenseSvrg {
+    type Local = ();
+    /// wᵢφ′(aᵢᵀx̂).
+    type Pending = f64;
+
+    #[inline(always)]
+    fn read<O: Linear, V: View>(&self, term: Term<'_, O>, x: &V, _pace: &Pace, _local: &mut ()) -> f64 {
+        term.slope(x.dot(term.line()))
+    }
+
+    /// Reads and writes an entry of x for each of the row's, then reads G and x, and writes x: 24d bytes.
+    #[inline(always)]
+    fn write<O: Linear, V: View>(
+        &self,
+        term: Term<'_, O>,
+        x: &V,
+        beside: &Beside<'_, V>,
+        slope: f64,
+        pace: &Pace,
+        _local: &mut (),
+    ) {
+        let step = pace.step;
+        x.axpy(-step * self.scale * (slope - term.memo()), term.line());
+        x.map_beside(&beside.average, |j, x, y| {
+            let moved = x - step * y;
+            if j == self.free { moved } else { self.prox.prox(moved, step) }
+        });
+    }
+
+    const DENSE: bool = true;
+
+    fn companion(&self) -> Option<Companion> {
+        Some(Companion::Snapshot { epochs: self.epochs })
+    }
+}
