@@ -137,6 +137,38 @@
 //!   with one worker, 1.3 to 2.5 with two. Each entry is converted to eight bytes, twice, and multiplied and added, twice.
 //! * `newton` streams rows for gradients, and is held by its matrix: half the square of a row's entries for each sampled row.
 //!
+//! # Master against replicas
+//!
+//! What part of the memory accesses of the inner loops goes to another node, counted in an emulated guest: four nodes, two
+//! workers each, 2000 rows of 100 entries dealt to their workers' nodes, squared loss (`tests/vm/run 4n-ring` prints these). QEMU
+//! executes the program, and a plugin looks up where each accessed page lies; it counts, and times nothing.
+//!
+//! | | remote |
+//! |---|---|
+//! | `hogwild`, one master on node 0 | 27.4 %; by the loop's arithmetic 27.0 % |
+//! | `hogwild`, a replica a node, by exchange | 0.43 % `average`, 0.46 % `allreduce`, 0.45 % `sgp`, `osgp`, `adpsgd` and `ring` |
+//! | a replica a node, averaged | 0.38 % `dual`, 0.17 % `minibatch`, 0.27 % `proxasaga`, 0.32 % `svrg`, 0.03 % `dense-svrg`, 0.25 % `piag` |
+//!
+//! What is left with replicas are constants of the program, in pages of its file, and what a run tells all workers: some
+//! five accesses a row.
+//!
+//! An exchange costs time, not accesses of the inner loop. Two replicas, a worker each, of rows of 32 entries that fall anywhere:
+//! a window and its exchange, by what share of the blocks of eight coordinates the window touched, measured on the shared
+//! virtual machine above with two cpus and one node (`benches/exchange.rs`; a tenth or less of spread but where a range stands):
+//!
+//! | columns | touched | moves `all` | moves `touched` | bound of `all`: a copy |
+//! |---|---|---|---|---|
+//! | 10⁴ | 5 % | 40 µs | 9 µs | 5 µs |
+//! | 10⁴ | 18 % | 42 µs | 25 to 41 µs | 5 µs |
+//! | 10⁴ | 56 % | 38 µs | 46 µs | 5 µs |
+//! | 10⁶ | 0.1 % | 5.5 ms | 0.025 ms | 1.0 ms |
+//! | 10⁶ | 3 % | 5.3 ms | 0.54 ms | 1.0 ms |
+//! | 10⁶ | 12 % | 5.0 ms | 2.9 ms | 1.0 ms |
+//! | 10⁶ | 41 % | 6.7 ms | 8.2 ms | 1.0 ms |
+//!
+//! A third of an exchange of all is copying, the rest reads slot by slot and sums in one order, so that both ways end at the same
+//! bits. `exchange.moves = "auto"` takes the cheaper one by prices that meet where three blocks in ten are touched.
+//!
 //! # One binary
 //!
 //! Loops that gain by it are compiled twice, for AVX2 and for any cpu, and chosen between at run time ([`vectors`]).

@@ -1,7 +1,7 @@
 //! Where a worker is in its window, where that is gone through by halves: which update it reads or writes next.
 //!
 //! The k-th update is read just before the write of update k − τₖ, at its own write at the latest; so by default the order is
-//! R₀ W₀ R₁ W₁ …. What was read and not yet written waits in a ring that is allocated once, of the longest delay.
+//! R₀ W₀ R₁ W₁ …. What was read and not yet written waits in a ring that is allocated once, of the longest delay, on the worker's node.
 
 use super::injection::{self, Draws};
 use crate::{
@@ -9,6 +9,7 @@ use crate::{
     data::matrix::Matrix,
     objective::Frame,
     order::Bucket,
+    os::memory::{Pages, Residency, Site},
     shard::{Marks, Part},
     sync::Rest,
 };
@@ -72,8 +73,8 @@ pub(super) struct Stage<'s, D> {
 
 /// See the module.
 pub(super) struct Cursor<P> {
-    slots: Box<[Slot<P>]>,
-    updates: Box<[Update]>,
+    slots: Pages<Slot<P>>,
+    updates: Pages<Update>,
     /// Lines an update.
     batch: usize,
     /// The bucket that lines are taken from, and how many of it were.
@@ -93,12 +94,13 @@ pub(super) struct Cursor<P> {
 
 impl<P: Copy + Default> Cursor<P> {
     /// For updates of `batch` lines, delays of up to `longest` updates, and windows of up to `lines` lines.
-    pub(super) fn new(batch: usize, longest: u64, lines: usize) -> Self {
+    /// Its pages are to lie at `site`.
+    pub(super) fn new(batch: usize, longest: u64, lines: usize, site: &Site) -> Self {
         let batch = batch.clamp(1, lines.max(1));
         let ring = (longest as usize + 1).min(lines.div_ceil(batch)).max(1);
         Cursor {
-            slots: vec![Slot::default(); ring * batch].into(),
-            updates: vec![Update::default(); ring].into(),
+            slots: Pages::filled(ring * batch, site, |_| Slot::default()),
+            updates: Pages::filled(ring, site, |_| Update::default()),
             batch,
             bucket: 0,
             taken: 0,
@@ -109,6 +111,13 @@ impl<P: Copy + Default> Cursor<P> {
             line: 0,
             step: 0.0,
         }
+    }
+
+    /// Where the ring lies, at most `pages_max` pages asked.
+    pub(super) fn residency(&self, pages_max: usize) -> Residency {
+        let mut all = self.slots.settle(pages_max);
+        all.add(&self.updates.settle(pages_max));
+        all
     }
 
     /// Goes to the start of a window.

@@ -278,6 +278,7 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
         let seat = seat.as_ref().expect(SEATED);
         let mut order = seat.order.residency(pages_max);
         order.add(&seat.parts.settle(pages_max));
+        order.add(&seat.cursor.residency(pages_max));
         order.add(&seat.record(pages_max));
         order
     }
@@ -315,7 +316,12 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
                 settled: false,
                 rank: plan.rank_in_replica(worker),
             },
-            cursor: Cursor::new(self.method.lines_per_update(), longest, own.iter().map(|(_, lines)| lines).sum()),
+            cursor: Cursor::new(
+                self.method.lines_per_update(),
+                longest,
+                own.iter().map(|(_, lines)| lines).sum(),
+                &site,
+            ),
         };
         *self.seats[worker].lock().expect(PANICKED) = Some(Apart::new(seat, &site));
     }
