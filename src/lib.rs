@@ -147,7 +147,7 @@
 //! |---|---|
 //! | `hogwild`, one master on node 0 | 27.4 %; by the loop's arithmetic 27.0 % |
 //! | `hogwild`, a replica a node, by exchange | 0.43 % `average`, 0.46 % `allreduce`, 0.45 % `sgp`, `osgp`, `adpsgd` and `ring` |
-//! | a replica a node, averaged | 0.38 % `dual`, 0.17 % `minibatch`, 0.27 % `proxasaga`, 0.32 % `svrg`, 0.03 % `dense-svrg`, 0.25 % `piag` |
+//! | a replica a node, averaged (`dual`: summed) | 0.38 % `dual`, 0.17 % `minibatch`, 0.27 % `proxasaga`, 0.32 % `svrg`, 0.03 % `dense-svrg`, 0.25 % `piag` |
 //!
 //! What is left with replicas are constants of the program, in pages of its file, and what a run tells all workers: some
 //! five accesses a row.

@@ -348,7 +348,15 @@ impl Fit<'_> {
             method: self.choice.method.name(),
             why: &self.choice.why,
             shape: self.shape,
-            warnings: self.plan.warnings.iter().cloned().chain(dropped).chain(self.unsafe_step()).collect(),
+            warnings: self
+                .plan
+                .warnings
+                .iter()
+                .cloned()
+                .chain(dropped)
+                .chain(self.unsafe_step())
+                .chain(self.idle_replicas())
+                .collect(),
             pages_max: placed.start.pages_max.unwrap_or((PAGES / arrays).max(16)),
         }
     }

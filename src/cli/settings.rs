@@ -29,6 +29,7 @@ pub(super) struct SettingsArgs {
 
 /// Settings, checked and resolved on a machine.
 pub(super) struct Resolved {
+    pub(super) settings: Settings,
     pub(super) setup: Setup,
     pub(super) topology: Topology,
     pub(super) plan: Plan,
@@ -73,6 +74,6 @@ impl SettingsArgs {
         let machine = topology.map_or_else(Topology::of_host, Topology::named)?;
         let topology = machine.with_virtual_nodes(setup.virtual_nodes).map_err(|error| settings.locate(error))?;
         let plan = plan(&topology, &setup).map_err(|error| settings.locate(error))?;
-        Ok(Resolved { setup, topology, plan })
+        Ok(Resolved { settings, setup, topology, plan })
     }
 }

@@ -88,7 +88,7 @@ impl Args {
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode> {
-    let Resolved { setup, topology, plan } = args.resolve()?;
+    let Resolved { settings, setup, topology, plan } = args.resolve()?;
     args.files.check_form(&setup, None)?;
     let mut outputs = Outputs::open(&args)?;
     let mut start = args.start(&setup)?;
@@ -120,7 +120,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
         interrupt,
         failure: None,
     };
-    let mut outcome = solve(data, &setup, &plan, start, &mut watch)?;
+    let mut outcome = solve(data, &setup, &plan, start, &mut watch).map_err(|error| settings.locate(error))?;
     outcome.seconds.load = load_s;
 
     watch.bar = None;

@@ -47,17 +47,24 @@ impl Model {
     ///
     /// # Errors
     /// As [`Source::take`](crate::data::Source::take) and [`Source::labels`](crate::data::Source::labels);
-    /// [`Error::Data`] if there is no row with a label that the model was fitted on.
+    /// [`Error::Data`] if there is no row with a label that the model was fitted on, or no entry for one of factors.
     pub fn evaluate(&self, data: &Data, prox: &Prox) -> Result<Evaluation> {
         let (margins, labels, weights) = self.judged(data)?;
         let known = |row: &usize| self.target(labels[*row]).is_some();
         let rows: Vec<usize> = (0..labels.len()).filter(known).collect();
         if rows.is_empty() {
-            let remedy = match self.labels {
-                Some([negative, positive]) => format!("it was fitted on {negative} and {positive}"),
-                None => "give at least one row".into(),
+            let (what, remedy) = match self.labels {
+                Some([negative, positive]) => (
+                    "no row has a label that the model was fitted on",
+                    format!("it was fitted on {negative} and {positive}"),
+                ),
+                None if self.factors.is_some() => (
+                    "no entry is stored",
+                    "a model of factors is judged on stored entries: give at least one".into(),
+                ),
+                None => ("there is no row", "give at least one".into()),
             };
-            return Err(Error::data(&data.path, None, "no row has a label that the model was fitted on", remedy));
+            return Err(Error::data(&data.path, None, what, remedy));
         }
         let z: Vec<f64> = rows.iter().map(|row| margins.values[*row]).collect();
         let b: Vec<f64> = rows.iter().filter_map(|row| self.target(labels[*row])).collect();

@@ -111,7 +111,10 @@ fn by_passes(setup: &Setup, shape: &Shape) -> bool {
 fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     let problem = &setup.problem;
     if let Some(misfit) = rank::misfit(setup) {
-        return Err(Error::unmet(format!("with a rank: {}", misfit.what), misfit.remedy));
+        return Err(Error::unmet(
+            format!("{}.{}: with a rank: {}", misfit.at.0, misfit.at.1, misfit.what),
+            misfit.remedy,
+        ));
     }
     match method {
         MethodKind::Dual { penalize_intercept } => {
@@ -155,14 +158,14 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     match (method.form(), setup.exchange) {
         (Form::Primal, Some(ExchangeKind::Sum { .. })) => Err(Error::unmet(
             format!(
-                "exchange sum does not go with method {}: K replicas that each move all the way would move K times",
+                "exchange.kind sum does not go with method {}: K replicas that each move all the way would move K times",
                 method.name()
             ),
             "Use exchange average.",
         )),
         (Form::Dual | Form::Columns, Some(exchange)) if exchange.gossips() => Err(Error::unmet(
             format!(
-                "exchange {} does not go with methods dual and bcd: each replica would have a store of its own, and of the \
+                "exchange.kind {} does not go with methods dual and bcd: each replica would have a store of its own, and of the \
                  dual variables (or coefficients) there is one copy",
                 exchange.name()
             ),
@@ -187,7 +190,7 @@ fn check_memory(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()>
     }
     if layout && shape.dense {
         return Err(Error::unmet(
-            "parameters.layout sets hot coordinates apart, and in dense data every row touches every one",
+            "parameters.layout is not plain: it sets hot coordinates apart, and in dense data every row touches every one",
             "Use parameters.layout plain.",
         ));
     }

@@ -1,9 +1,10 @@
-//! What delays ask of a plan and a method, and what a person should know of a rule that is not safe.
+//! What delays ask of a plan and a method, and what a person should know of settings that are not safe.
 
 use super::Fit;
 use crate::{
     config::StepKind,
     error::{Error, Result},
+    run::Form,
 };
 
 impl Fit<'_> {
@@ -35,6 +36,23 @@ impl Fit<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// The warning about replicas that have nothing to do. Of a method whose step follows from its terms the steps are too
+    /// long then, where replicas go at their own pace: what one of them knows of all terms comes round too slowly.
+    pub(super) fn idle_replicas(&self) -> Option<String> {
+        let (lines, replicas) = (self.lines(self.form()), self.plan.replicas.len());
+        (lines < replicas).then(|| {
+            format!(
+                "{replicas} replicas share {lines} {}, so that some have none and only pass on what others send, which can diverge: \
+                 take fewer workers, or parameters.replicas = \"machine\"",
+                match (self.form(), self.setup.problem.rank) {
+                    (Form::Columns, _) => "columns",
+                    (_, Some(_)) => "entries",
+                    _ => "rows",
+                }
+            )
+        })
     }
 
     /// The warning about a step rule that can diverge.

@@ -86,7 +86,7 @@ impl Fit<'_> {
         width.filter(|width| *width <= PARAMETERS_MAX).ok_or_else(|| {
             let Self { shape, .. } = self;
             let what = format!(
-                "{} rows and {} columns with rank {rank} have more than 2³² parameters",
+                "problem.rank is {rank}, with which {} rows and {} columns have more than 2³² parameters",
                 shape.rows, shape.columns
             );
             Error::unmet(what, "Take a smaller problem.rank.")

@@ -197,6 +197,48 @@ fn exit_codes_are_those_of_the_contract() {
 }
 
 #[test]
+fn what_only_the_data_show_to_be_wrong_is_told_with_the_place_where_it_was_written() {
+    let bench = Bench::new(300);
+    fs::write(bench.path("dense.csv"), "y,a,b\n1,2,3\n0,3,1\n1,2,2\n").unwrap();
+    fs::write(bench.path("entries"), "1 1:0.5\n0 2:1\n").unwrap();
+    let cases = [
+        ("data --workers 1", "[injection]\nstraggler = \"slow:9:4\"\n", "c.toml:2", "worker 9"),
+        ("data --workers 1", "[injection]\ndelay = \"fixed:2\"\ndelay_workers = \"7\"\n", "c.toml:3", "worker 7"),
+        (
+            "dense.csv",
+            "[method]\nkind = \"hogwild\"\n[parameters]\nlayout = \"padded\"\n",
+            "c.toml:4",
+            "every row touches every one",
+        ),
+        (
+            "entries --loss squared --rank 2 --workers 2 --set parameters.replicas=core",
+            "[exchange]\nkind = \"sum\"\n",
+            "c.toml:2",
+            "exchange.kind sum",
+        ),
+    ];
+    for (arguments, config, place, says) in cases {
+        fs::write(bench.path("c.toml"), config).unwrap();
+        bench.run(&format!("solve {arguments} --config c.toml")).code(2).says(place).says(says);
+    }
+    let flag = "solve entries --loss squared --rank 2 --workers 2 --set parameters.replicas=core --exchange sum";
+    bench.run(flag).code(2).says("--exchange: exchange.kind sum");
+}
+
+#[test]
+fn replicas_without_a_row_are_warned_of() {
+    let bench = Bench::new(300);
+    fs::write(bench.path("one"), "1 1:0.5 3:2\n").unwrap();
+    let run =
+        "solve one --loss squared --method proxasaga --exchange ring --set parameters.replicas=core --max-epochs 5";
+    bench.run(&format!("{run} --workers 2")).says("2 replicas share 1 rows").says("fewer workers");
+    let quiet = bench.run(&format!("{run} --workers 2 --json")).json();
+    assert!(quiet["warnings"].to_string().contains("some have none"), "{quiet}");
+    let alone = bench.run("solve one --loss squared --method proxasaga --workers 1 --max-epochs 5 --json").json();
+    assert!(!alone["warnings"].to_string().contains("some have none"), "{alone}");
+}
+
+#[test]
 fn an_output_that_cannot_be_written_is_found_before_the_data_are_read() {
     let bench = Bench::new(300);
     for flag in ["--trace", "--model", "--checkpoint"] {
@@ -523,6 +565,11 @@ fn evaluate_agrees_with_counting_by_hand() {
     assert_eq!((&odd.json()["rows"], &odd.json()["rows_left_out"]), (&1.into(), &1.into()));
     fs::write(bench.path("odd"), "7 1:1\n").unwrap();
     bench.run("evaluate odd --model m").code(1).says("no row has a label");
+    // A model of factors is judged on entries, whatever the labels are.
+    fs::write(bench.path("entries"), "1 1:0.5\n0 2:1\n").unwrap();
+    fs::write(bench.path("empty"), "1\n0\n").unwrap();
+    bench.run("solve entries --rank 2 --loss squared --max-epochs 2 --model m2 --quiet").code(0);
+    bench.run("evaluate empty --model m2").code(1).says("no entry is stored");
 }
 
 #[test]
