@@ -14,6 +14,7 @@ mod conflict;
 mod entry;
 mod exchange;
 mod injection;
+pub mod keyed;
 mod keys;
 mod location;
 mod memory;
@@ -26,8 +27,9 @@ mod settings;
 mod workers;
 mod write;
 
+pub use crate::exchange::Kind as ExchangeKind;
 pub use crate::method::Kind as MethodKind;
-pub use exchange::{Every, ExchangeKind, GraphKind, MessageFaults, Moves};
+pub use exchange::{Every, GraphKind, MessageFaults, Moves};
 pub use injection::{DelayKind, Injection, Straggler};
 pub use location::{Kind, Location, Selection, Step};
 pub use memory::{DataMemory, DataPlacement, HugePages, Layout, ParameterMemory};

@@ -1,4 +1,5 @@
-//! How replicas are drawn together. A kind is one file below and two lines here.
+//! How replicas are drawn together. A kind is one file below and two lines here: its module, and its place in the list of
+//! [`Kind`]s.
 //!
 //! Some meet: all workers stop after the same number of updates, each combines its range of the coordinates over all
 //! replicas into what is *agreed*, and each replica then takes over what is agreed: 8(K + 1)d/W bytes read and 8d/W
@@ -17,7 +18,10 @@
 //! the token of `ring` passes over blocks, those in which it brings the next replica nothing.
 
 use crate::{
-    config::{Every, ExchangeKind, GraphKind, MessageFaults, Moves},
+    config::{
+        Every, GraphKind, MessageFaults, Moves,
+        keyed::{Key, Keys, Value, most},
+    },
     os::memory::Site,
     sync::touched::BLOCK,
 };
@@ -29,6 +33,7 @@ mod allreduce;
 mod average;
 pub mod gossip;
 pub mod graph;
+mod kinds;
 mod osgp;
 mod push_sum;
 mod ring;
@@ -80,15 +85,63 @@ enum Way {
     Gossip(Box<dyn Opening>),
 }
 
-fn way(kind: &ExchangeKind) -> Way {
-    match *kind {
-        ExchangeKind::Average { .. } => Way::Meet(Box::new(average::Average)),
-        ExchangeKind::Sum { .. } => Way::Meet(Box::new(sum::Sum)),
-        ExchangeKind::Allreduce { .. } => Way::Meet(Box::new(allreduce::Allreduce)),
-        ExchangeKind::Sgp { .. } => Way::Gossip(Box::new(sgp::Sgp)),
-        ExchangeKind::Osgp { overlap, biased, .. } => Way::Gossip(Box::new(osgp::Osgp { overlap, biased })),
-        ExchangeKind::Adpsgd { .. } => Way::Gossip(Box::new(adpsgd::Adpsgd)),
-        ExchangeKind::Ring { tolerance, .. } => Way::Gossip(Box::new(ring::Ring { tolerance })),
+kinds::exchanges! {
+    /// All replicas become their average.
+    "average" Average => average,
+    /// All replicas become their common start plus the sum of their changes.
+    "sum" Sum => sum,
+    /// The average, taken on each node first and then between nodes.
+    "allreduce" Allreduce => allreduce,
+    /// Push-sum, each round of which waits for its messages.
+    "sgp" Sgp {
+        /// Who sends to whom.
+        graph: GraphKind = GraphKind::Exponential
+    } => sgp,
+    /// Push-sum whose messages may be some rounds on their way.
+    "osgp" Osgp {
+        /// Who sends to whom.
+        graph: GraphKind = GraphKind::Exponential;
+        /// Rounds that a message may be on its way before its receiver waits for it.
+        overlap: usize = 1, up to 64;
+        /// Whether weights are ignored.
+        biased: bool = false
+    } => osgp,
+    /// Averages of two at a time.
+    "adpsgd" Adpsgd {
+        /// Who are neighbours.
+        graph: GraphKind = GraphKind::Bipartite
+    } => adpsgd,
+    /// A token goes round, and with it each replica's change.
+    "ring" Ring {
+        /// Changes of a coordinate up to this are kept for the token's next visit.
+        tolerance: f64 = 0.0
+    } => ring,
+}
+
+impl Kind {
+    /// Who sends to whom, where that can be chosen.
+    pub fn graph(&self) -> Option<GraphKind> {
+        self.keys()
+            .into_iter()
+            .find_map(|(_, value)| if let Value::Graph(graph) = value { Some(graph) } else { None })
+    }
+
+    /// Whether replicas go on at their own pace, each with a point of its own, instead of meeting.
+    pub fn gossips(&self) -> bool {
+        matches!(self.way(), Way::Gossip(_))
+    }
+
+    /// Whether all replicas' changes are added.
+    pub fn sums(&self) -> bool {
+        matches!(self.way(), Way::Meet(rule) if rule.sums())
+    }
+
+    /// Whether replicas send messages, which can be lost or late; or what they do instead.
+    pub fn sends(&self) -> Result<(), &'static str> {
+        match self.way() {
+            Way::Meet(_) => Err("has all workers meet"),
+            Way::Gossip(opening) => opening.sends(),
+        }
     }
 }
 
@@ -156,16 +209,10 @@ impl Exchange {
     ///
     /// # Panics
     /// As [`Graph::new`].
-    pub fn new(
-        kind: ExchangeKind,
-        replicas: usize,
-        distance: &[Vec<u64>],
-        faults: MessageFaults,
-        moves: Moves,
-    ) -> Self {
+    pub fn new(kind: Kind, replicas: usize, distance: &[Vec<u64>], faults: MessageFaults, moves: Moves) -> Self {
         // A token's ring is a graph of its own.
         let graph = Graph::new(kind.graph().unwrap_or(GraphKind::Ring), replicas, distance);
-        Exchange { every: kind.every(), moves, way: way(&kind), graph, faults }
+        Exchange { every: kind.every(), moves, way: kind.way(), graph, faults }
     }
 
     /// Updates of one worker between two exchanges; `None` is once an epoch. `width` parameters, lines of
@@ -245,16 +292,16 @@ impl Exchange {
 mod tests {
     use super::*;
 
-    fn exchange(kind: ExchangeKind) -> Exchange {
+    fn exchange(kind: Kind) -> Exchange {
         Exchange::new(kind, 2, &[], MessageFaults::default(), Moves::Auto)
     }
 
     #[test]
     fn a_pace_of_its_own_is_a_twentieth_of_the_time() {
-        let every = |every| exchange(ExchangeKind::Sum { every }).every(1000, 50.0, false);
+        let every = |every| exchange(Kind::Sum { every }).every(1000, 50.0, false);
         // 20 (4000 + 5 · 1000) ns over 20 + 2.2 · 50 ns.
         assert_eq!(every(Every::Auto), Some(1385));
-        let dense = exchange(ExchangeKind::Sum { every: Every::Auto }).every(1000, 1000.0, true);
+        let dense = exchange(Kind::Sum { every: Every::Auto }).every(1000, 1000.0, true);
         // 9000 ns over 20 + 0.3 · 1000 ns.
         assert_eq!(dense, Some(563));
         assert_eq!((every(Every::Epoch), every(Every::Updates(7))), (None, Some(7)));
@@ -262,21 +309,21 @@ mod tests {
 
     #[test]
     fn what_is_touched_moves_where_little_is() {
-        let kind = ExchangeKind::Sum { every: Every::Auto };
+        let kind = Kind::Sum { every: Every::Auto };
         let moves = |moves, entries, swept| {
             let window = Window { width: 1 << 20, entries, workers: 2, swept };
             Exchange::new(kind, 2, &[], MessageFaults::default(), moves).moves_touched(&window)
         };
         assert!(moves(Moves::Auto, 1e3, 0.0) && !moves(Moves::Auto, 1e6, 0.0) && !moves(Moves::Auto, 1e3, 1.0));
         assert!(moves(Moves::Touched, 1e6, 1.0) && !moves(Moves::All, 1e3, 0.0));
-        let gossip = ExchangeKind::Ring { every: Every::Auto, tolerance: 0.0 };
+        let gossip = Kind::Ring { every: Every::Auto, tolerance: 0.0 };
         let window = Window { width: 1 << 20, entries: 1e3, workers: 2, swept: 0.0 };
         assert!(!exchange(gossip).moves_touched(&window));
     }
 
     #[test]
     fn where_nothing_changed_no_rule_moves_a_bit() {
-        for kind in [ExchangeKind::Average { every: Every::Auto }, ExchangeKind::Sum { every: Every::Auto }] {
+        for kind in [Kind::Average { every: Every::Auto }, Kind::Sum { every: Every::Auto }] {
             for replicas in [2, 3, 7] {
                 let start = [0.1, -0.0, 1e300, -3.3e-7, 0.0];
                 let mut agreed = start;
@@ -295,9 +342,9 @@ mod tests {
             exchange(kind).combine(&mut agreed, &replicas, 4.0);
             agreed
         };
-        assert_eq!(combined(ExchangeKind::Average { every: Every::Epoch }), [2.0, 2.0]);
-        assert_eq!(combined(ExchangeKind::Allreduce { every: Every::Epoch }), [2.0, 2.0]);
+        assert_eq!(combined(Kind::Average { every: Every::Epoch }), [2.0, 2.0]);
+        assert_eq!(combined(Kind::Allreduce { every: Every::Epoch }), [2.0, 2.0]);
         // 1 + (0 + 2)/4 and 2 + (2 − 2)/4.
-        assert_eq!(combined(ExchangeKind::Sum { every: Every::Epoch }), [1.5, 2.0]);
+        assert_eq!(combined(Kind::Sum { every: Every::Epoch }), [1.5, 2.0]);
     }
 }

@@ -58,8 +58,8 @@
 //! # Invariants
 //!
 //! `tests/it/tidy.rs` checks those that a test can.
-//! 1. Nothing on the left of the flow imports from its right, but that [`config`] reads what methods say of themselves
-//!    ([`method::facts`]).
+//! 1. Nothing on the left of the flow imports from its right, but that [`config`] reads what methods and exchanges say of
+//!    themselves ([`method::facts`], [`exchange::Kind`]).
 //! 2. No module reads the environment, the clock or `/sys` except `main`/`cli`, [`os`] and [`topology`]. (`solve` and
 //!    `run` hold stopwatches of [`os::clock`].)
 //! 3. What is compiled for each method and store is the update and its seat, [`run::engine`]; the rest of a run is compiled

@@ -2,6 +2,7 @@
 //! the list of [`Kind`]s.
 
 use crate::{
+    config::keyed::Value,
     data::matrix::Row,
     objective::Linear,
     store::View,
@@ -60,7 +61,7 @@ impl Kind {
     /// Lines of an update, where they are set; else 1.
     pub fn rows(&self) -> usize {
         let set = self.keys().into_iter().find(|(key, _)| *key == "rows");
-        set.map_or(1, |(_, value)| if let facts::Value::Count(rows) = value { rows as usize } else { 1 })
+        set.map_or(1, |(_, value)| if let Value::Count(rows) = value { rows as usize } else { 1 })
     }
 
     /// What its store and state mean; those of `auto` are x.

@@ -1,8 +1,9 @@
 //! Settings as written → [`Setup`].
 
 use super::{
-    Granularity, Parameters, Settings, Setup, conflict,
+    Granularity, GraphKind, Parameters, Settings, Setup, conflict,
     entry::Bound,
+    keyed::Keys,
     keys::{self, Named},
     settings::Entry,
 };
@@ -88,6 +89,27 @@ fn replicas(entry: &Entry) -> Result<Option<Granularity>> {
     names.extend(Granularity::NAMES.iter().map(|(name, _)| *name));
     entry.one_of(&names)?;
     entry.unless("auto", Entry::choice)
+}
+
+/// A section whose kind has keys of its own.
+struct Section<'a>(&'a Settings, &'static str);
+
+impl Keys for Section<'_> {
+    fn flag(&self, key: &'static str, default: bool) -> Result<bool> {
+        self.0.get(self.1, key).map_or(Ok(default), Entry::flag)
+    }
+
+    fn count(&self, key: &'static str, default: u64, most: u64) -> Result<u64> {
+        self.0.get(self.1, key).map_or(Ok(default), |entry| entry.whole(1, most, ""))
+    }
+
+    fn amount(&self, key: &'static str, default: f64) -> Result<f64> {
+        self.0.number_or(self.1, key, Bound::NotNegative, default)
+    }
+
+    fn graph(&self, key: &'static str, default: GraphKind) -> Result<GraphKind> {
+        self.0.choice_or(self.1, key, default)
+    }
 }
 
 /// The kind of a section, or `default` where none is given; refuses keys that the kind does not have.

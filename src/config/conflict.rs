@@ -281,12 +281,13 @@ fn margins_have_no_layout(settings: &Settings, setup: &Setup) -> Result<()> {
 }
 
 fn gradients_average_and_changes_sum(settings: &Settings, setup: &Setup) -> Result<()> {
-    let (true, Some(ExchangeKind::Sum { .. })) = (setup.method.takes_step(), setup.exchange) else {
+    let Some(exchange) = setup.exchange.filter(|exchange| exchange.sums() && setup.method.takes_step()) else {
         return Ok(());
     };
     let what = format!(
-        "exchange.kind = \"sum\" does not go with method.kind = \"{}\" ({}): K replicas that each move all the way \
+        "exchange.kind = \"{}\" does not go with method.kind = \"{}\" ({}): K replicas that each move all the way \
          would together move K times",
+        exchange.name(),
         setup.method.name(),
         origin(settings, "method", "kind")
     );
@@ -314,17 +315,13 @@ fn a_state_has_one_copy(settings: &Settings, setup: &Setup) -> Result<()> {
 }
 
 fn messages_are_of_exchanges_that_send_them(settings: &Settings, setup: &Setup) -> Result<()> {
-    let sends = setup.exchange.is_some_and(|exchange| exchange.graph().is_some());
-    let faults = setup.injection.messages;
-    if sends || faults.is_none() {
+    let own = ("auto", Err("takes the method's own, at which all workers meet"));
+    let (kind, sends) = setup.exchange.as_ref().map_or(own, |exchange| (exchange.name(), exchange.sends()));
+    let (faults, Err(why)) = (setup.injection.messages, sends) else { return Ok(()) };
+    if faults.is_none() {
         return Ok(());
     }
     let key = if faults.message_loss > 0.0 { "message_loss" } else { "message_delay" };
-    let (kind, why) = match setup.exchange {
-        Some(ExchangeKind::Ring { .. }) => ("ring", "writes straight to the next replica"),
-        Some(exchange) => (exchange.name(), "has all workers meet"),
-        None => ("auto", "takes the method's own, at which all workers meet"),
-    };
     let what = format!(
         "injection.{key} is about messages, and exchange.kind = \"{kind}\" ({}) sends none: it {why}",
         origin(settings, "exchange", "kind")

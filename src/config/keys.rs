@@ -1,8 +1,8 @@
 //! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
 
 use super::{
-    CellKind, ClassWeight, DataMemory, Granularity, GraphKind, HugePages, Layout, MergeKind, Moves, Normalize,
-    ParameterMemory, Pin, Runner, Smt,
+    CellKind, ClassWeight, DataMemory, ExchangeKind, Granularity, GraphKind, HugePages, Layout, MergeKind, Moves,
+    Normalize, ParameterMemory, Pin, Runner, Smt,
     settings::{Entry, Settings},
 };
 use crate::{
@@ -22,7 +22,8 @@ pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("method", &["kind"]),
     ("step", &["kind", "initial", "half", "factor", "epochs", "delay", "alpha"]),
     ("order", &["kind", "rows"]),
-    ("exchange", &["kind", "every", "graph", "overlap", "biased", "tolerance", "moves"]),
+    // The kinds say, too.
+    ("exchange", &["kind", "moves"]),
     ("injection", &["delay", "delay_workers", "delay_blocks", "straggler", "message_loss", "message_delay"]),
     ("stop", &["target", "target_objective", "max_epochs", "max_seconds", "evaluate_every"]),
 ];
@@ -101,21 +102,32 @@ names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Bala
 names!(Normalize, "none" => Normalize::None, "rows" => Normalize::Rows, "columns" => Normalize::Columns);
 names!(Runner, "threads" => Runner::Threads, "interleaved" => Runner::Interleaved);
 
-/// `kind`, and every key of a method.
-static METHOD: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let mut keys = vec!["kind"];
-    for key in MethodKind::NAMES.iter().flat_map(|(_, keys)| *keys) {
+/// A kind's name, and the keys that it takes.
+type OfKind = (&'static str, &'static [&'static str]);
+
+/// Every key of the kinds of a section, after those `first`.
+fn keys_of_kinds(first: &[&'static str], kinds: &[OfKind]) -> Vec<&'static str> {
+    let mut keys = first.to_vec();
+    for key in kinds.iter().flat_map(|(_, keys)| *keys) {
         if !keys.contains(key) {
             keys.push(key);
         }
     }
     keys
-});
+}
+
+static METHOD: LazyLock<Vec<&'static str>> = LazyLock::new(|| keys_of_kinds(&["kind"], MethodKind::NAMES));
+static EXCHANGE: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| keys_of_kinds(&["kind", "moves"], ExchangeKind::NAMES));
 
 /// The sections with their keys.
 pub(super) fn sections() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    let with_methods = |(section, keys)| (section, if section == "method" { &METHOD[..] } else { keys });
-    SECTIONS.into_iter().map(with_methods).chain([RUN])
+    let with_kinds = |(section, keys)| match section {
+        "method" => (section, &METHOD[..]),
+        "exchange" => (section, &EXCHANGE[..]),
+        _ => (section, keys),
+    };
+    SECTIONS.into_iter().map(with_kinds).chain([RUN])
 }
 
 /// The keys of `section`, its kind aside.

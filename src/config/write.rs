@@ -1,10 +1,10 @@
 //! [`Setup`] → TOML, complete: what a run's header carries, and what [`Settings::file`](super::Settings::file) reads back.
 
 use super::{
-    Constraint, Count, Every, ExchangeKind, Injection, L2, OrderKind, Setup, StepKind, Straggler, Workers,
+    Constraint, Count, Every, ExchangeKind, Injection, L2, OrderKind, Setup, StepKind, Straggler, Workers, keyed,
     keys::Named, nodes,
 };
-use crate::{loss::Loss, method};
+use crate::loss::Loss;
 use toml::Value;
 
 /// Lines `key = value`, one section after the other.
@@ -51,12 +51,7 @@ impl Setup {
         text.key("huge_pages", self.data.huge_pages.name());
         text.section("method");
         text.key("kind", self.method.name());
-        for (key, value) in self.method.keys() {
-            match value {
-                method::facts::Value::Flag(flag) => text.key(key, flag),
-                method::facts::Value::Count(count) => text.key(key, whole(count)),
-            }
-        }
+        self.method.keys().into_iter().for_each(|(key, value)| text.key(key, of_kind(value)));
         text.section("step");
         step(&mut text, self.step);
         text.section("order");
@@ -182,6 +177,15 @@ fn order(text: &mut Text, order: OrderKind) {
     }
 }
 
+fn of_kind(value: keyed::Value) -> Value {
+    match value {
+        keyed::Value::Flag(flag) => flag.into(),
+        keyed::Value::Count(count) => whole(count),
+        keyed::Value::Amount(amount) => amount.into(),
+        keyed::Value::Graph(graph) => graph.name().into(),
+    }
+}
+
 fn exchange(text: &mut Text, exchange: Option<ExchangeKind>) {
     let Some(exchange) = exchange else { return text.key("kind", "auto") };
     text.key("kind", exchange.name());
@@ -190,15 +194,5 @@ fn exchange(text: &mut Text, exchange: Option<ExchangeKind>) {
         Every::Epoch => text.key("every", "epoch"),
         Every::Updates(updates) => text.key("every", whole(updates as u64)),
     }
-    if let Some(graph) = exchange.graph() {
-        text.key("graph", graph.name());
-    }
-    match exchange {
-        ExchangeKind::Osgp { overlap, biased, .. } => {
-            text.key("overlap", whole(overlap as u64));
-            text.key("biased", biased);
-        }
-        ExchangeKind::Ring { tolerance, .. } => text.key("tolerance", tolerance),
-        _ => {}
-    }
+    exchange.keys().into_iter().for_each(|(key, value)| text.key(key, of_kind(value)));
 }

@@ -15,15 +15,19 @@
 //! i reads that and x, and writes x. Each message lies with its receiver.
 
 use super::{
-    Graph,
+    Graph, Way,
     gossip::{BLOCK, Block, Chance, Circle, Gossip, Opening, Replicas, blocks, populate},
 };
 use crate::{
-    config::MessageFaults,
+    config::{GraphKind, MessageFaults},
     os::memory::{Pages, Residency},
 };
 use crossbeam_utils::CachePadded;
 use std::{collections::BTreeMap, sync::Mutex};
+
+pub(super) fn make(_graph: GraphKind) -> Way {
+    Way::Gossip(Box::new(Adpsgd))
+}
 
 #[derive(Debug)]
 pub(super) struct Adpsgd;

@@ -49,6 +49,10 @@ pub trait Gossip: Send + Sync {
 pub(super) trait Opening: std::fmt::Debug + Send + Sync {
     /// Starts it.
     fn open(&self, circle: Circle) -> Box<dyn Gossip>;
+    /// Whether replicas send messages, which can be lost or late; or what they do instead, as what follows "it".
+    fn sends(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
     /// Vectors of a replica's width that lie with `replica`.
     fn vectors(&self, graph: &Graph, faults: &MessageFaults, replica: usize) -> usize;
 }

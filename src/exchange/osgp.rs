@@ -3,11 +3,15 @@
 //! (`biased`) does not.
 
 use super::{
-    Graph,
+    Graph, Way,
     gossip::{Circle, Gossip, Opening},
     push_sum::{self, PushSum},
 };
-use crate::config::MessageFaults;
+use crate::config::{GraphKind, MessageFaults};
+
+pub(super) fn make(_graph: GraphKind, overlap: usize, biased: bool) -> Way {
+    Way::Gossip(Box::new(Osgp { overlap, biased }))
+}
 
 #[derive(Debug)]
 pub(super) struct Osgp {

@@ -2,11 +2,15 @@
 //! exponential graph of 2^k replicas k rounds give the exact mean, and all weights stay 1.
 
 use super::{
-    Graph,
+    Graph, Way,
     gossip::{Circle, Gossip, Opening},
     push_sum::{self, PushSum},
 };
-use crate::config::MessageFaults;
+use crate::config::{GraphKind, MessageFaults};
+
+pub(super) fn make(_graph: GraphKind) -> Way {
+    Way::Gossip(Box::new(Sgp))
+}
 
 #[derive(Debug)]
 pub(super) struct Sgp;

@@ -2,8 +2,7 @@
 //! how it is made.
 
 use super::Method;
-use crate::{error::Result, objective::Frame};
-use serde::Serialize;
+use crate::objective::Frame;
 
 /// What the store and the state of a method mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,62 +103,6 @@ pub trait Visitor {
     fn visit<M: Method>(self, method: M) -> Self::Output;
 }
 
-/// A key of `[method]`, as written, or its default.
-pub trait Keys {
-    /// Whether.
-    fn flag(&self, key: &'static str, default: bool) -> Result<bool>;
-    /// How many: 1 to `most`.
-    fn count(&self, key: &'static str, default: u64, most: u64) -> Result<u64>;
-}
-
-/// A value of such a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// Whether.
-    Flag(bool),
-    /// How many.
-    Count(u64),
-}
-
-/// A type of such values.
-pub trait Key: Copy {
-    /// What is set, or `default`.
-    fn read(keys: &dyn Keys, key: &'static str, default: Self) -> Result<Self>;
-    /// As a value.
-    fn value(self) -> Value;
-}
-
-impl Key for bool {
-    fn read(keys: &dyn Keys, key: &'static str, default: bool) -> Result<bool> {
-        keys.flag(key, default)
-    }
-
-    fn value(self) -> Value {
-        Value::Flag(self)
-    }
-}
-
-impl Key for u64 {
-    fn read(keys: &dyn Keys, key: &'static str, default: u64) -> Result<u64> {
-        keys.count(key, default, 1 << 53)
-    }
-
-    fn value(self) -> Value {
-        Value::Count(self)
-    }
-}
-
-impl Key for usize {
-    fn read(keys: &dyn Keys, key: &'static str, default: usize) -> Result<usize> {
-        Ok(keys.count(key, default as u64, u32::MAX.into())? as usize)
-    }
-
-    fn value(self) -> Value {
-        Value::Count(self as u64)
-    }
-}
-
 /// Makes [`Kind`](super::Kind) of the list in the parent.
 macro_rules! methods {
     ($($name:literal $kind:ident $({ $($(#[$of_key:meta])* $key:ident: $type:ty = $default:expr),+ })? => $module:ident $(for $any:ident)?,)+) => {
@@ -202,19 +145,19 @@ macro_rules! methods {
             ///
             /// # Errors
             /// A key that cannot be read.
-            pub fn read(name: &str, keys: &dyn facts::Keys) -> crate::error::Result<Self> {
+            pub fn read(name: &str, keys: &dyn crate::config::keyed::Keys) -> crate::error::Result<Self> {
                 let _ = keys;
                 Ok(match name {
-                    $($name => Kind::$kind $({ $($key: facts::Key::read(keys, stringify!($key), $default)?),+ })?,)+
+                    $($name => Kind::$kind $({ $($key: crate::config::keyed::Key::read(keys, stringify!($key), $default, u64::MAX)?),+ })?,)+
                     _ => Kind::Auto,
                 })
             }
 
             /// Its keys.
-            pub fn keys(&self) -> Vec<(&'static str, facts::Value)> {
+            pub fn keys(&self) -> Vec<(&'static str, crate::config::keyed::Value)> {
                 match self {
                     Kind::Auto => Vec::new(),
-                    $(Kind::$kind $({ $($key),+ })? => vec![$($((stringify!($key), facts::Key::value(*$key))),+)?],)+
+                    $(Kind::$kind $({ $($key),+ })? => vec![$($((stringify!($key), crate::config::keyed::Key::value(*$key))),+)?],)+
                 }
             }
 

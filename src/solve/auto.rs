@@ -2,7 +2,7 @@
 
 use super::Form;
 use crate::{
-    config::{CellKind, DataMemory, ExchangeKind, L2, Layout, MergeKind, MethodKind, OrderKind, Setup, rank},
+    config::{CellKind, DataMemory, L2, Layout, MergeKind, MethodKind, OrderKind, Setup, rank},
     data::Shape,
     error::{Error, Result},
     loss::Loss,
@@ -156,9 +156,10 @@ fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
         _ => (),
     }
     match (method.form(), setup.exchange) {
-        (Form::Primal, Some(ExchangeKind::Sum { .. })) => Err(Error::unmet(
+        (Form::Primal, Some(exchange)) if exchange.sums() => Err(Error::unmet(
             format!(
-                "exchange.kind sum does not go with method {}: K replicas that each move all the way would move K times",
+                "exchange.kind {} does not go with method {}: K replicas that each move all the way would move K times",
+                exchange.name(),
                 method.name()
             ),
             "Use exchange average.",

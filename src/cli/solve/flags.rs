@@ -1,6 +1,6 @@
 //! The flags that stand for a key of the config: each is written here once, and means that key.
 
-use farrow::config::MethodKind;
+use farrow::config::{ExchangeKind, MethodKind};
 
 /// A flag's entry: section, key, value, the flag's name.
 pub(super) type Entry = (&'static str, &'static str, Option<String>, &'static str);
@@ -58,10 +58,18 @@ impl ProblemFlags {
     }
 }
 
+fn names(kinds: &[(&'static str, &[&str])]) -> String {
+    kinds.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
 /// What `--method` takes.
 fn methods() -> String {
-    let names: Vec<&str> = MethodKind::NAMES.iter().map(|(name, _)| *name).collect();
-    format!("One of {}; auto picks the fastest for the problem and says why", names.join(", "))
+    format!("One of {}; auto picks the fastest for the problem and says why", names(MethodKind::NAMES))
+}
+
+/// What `--exchange` takes.
+fn exchanges() -> String {
+    format!("How replicas are drawn together, one of {}; auto is the method's own", names(ExchangeKind::NAMES))
 }
 
 /// `[method]`, `[step]`, `[exchange]`, `[run]` and `[stop]`.
@@ -70,8 +78,7 @@ fn methods() -> String {
 pub(super) struct MethodFlags {
     #[arg(long, value_name = "METHOD", help = methods())]
     method: Option<String>,
-    /// How replicas are drawn together: average, sum, allreduce, sgp, osgp, adpsgd or ring
-    #[arg(long, value_name = "EXCHANGE")]
+    #[arg(long, value_name = "EXCHANGE", help = exchanges())]
     exchange: Option<String>,
     /// Step of a method that takes one: constant, diminishing, decay, backoff, fixed-delay, adaptive1, adaptive2, naive-delay
     #[arg(long, value_name = "STEP")]

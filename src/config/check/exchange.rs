@@ -1,50 +1,16 @@
 //! `[exchange]`, and of `[injection]` what is about messages.
 
-use super::kind;
+use super::{Section, kind};
 use crate::{
-    config::{Every, ExchangeKind, GraphKind, MessageFaults, Settings, entry::Bound, settings::Entry},
+    config::{Every, ExchangeKind, MessageFaults, Settings, entry::Bound, keys},
     error::Result,
 };
 
-const KINDS: [(&str, &[&str]); 8] = [
-    ("auto", &[]),
-    ("average", &["every"]),
-    ("sum", &["every"]),
-    ("allreduce", &["every"]),
-    ("sgp", &["every", "graph"]),
-    ("osgp", &["every", "graph", "overlap", "biased"]),
-    ("adpsgd", &["every", "graph"]),
-    ("ring", &["every", "tolerance"]),
-];
-const OVERLAP_MAX: u64 = 64;
-
 pub(super) fn exchange(settings: &Settings) -> Result<Option<ExchangeKind>> {
-    let kind = kind(settings, "exchange", &KINDS, "auto", &["every", "graph", "overlap", "biased", "tolerance"])?;
-    if kind == "auto" {
-        return Ok(None);
-    }
-    let every = every(settings)?;
-    let graph = |default| settings.choice_or("exchange", "graph", default);
-    Ok(Some(match kind {
-        "average" => ExchangeKind::Average { every },
-        "sum" => ExchangeKind::Sum { every },
-        "allreduce" => ExchangeKind::Allreduce { every },
-        "sgp" => ExchangeKind::Sgp { every, graph: graph(GraphKind::Exponential)? },
-        "osgp" => ExchangeKind::Osgp {
-            every,
-            graph: graph(GraphKind::Exponential)?,
-            overlap: match settings.get("exchange", "overlap") {
-                Some(entry) => entry.whole(1, OVERLAP_MAX, "; kind \"sgp\" has none")? as usize,
-                None => ExchangeKind::OVERLAP,
-            },
-            biased: settings.get("exchange", "biased").map_or(Ok(false), Entry::flag)?,
-        },
-        "adpsgd" => ExchangeKind::Adpsgd { every, graph: graph(GraphKind::Bipartite)? },
-        _ => ExchangeKind::Ring {
-            every,
-            tolerance: settings.number_or("exchange", "tolerance", Bound::NotNegative, 0.0)?,
-        },
-    }))
+    // That of all kinds is held against none.
+    let of_kinds: Vec<_> = keys::of("exchange").iter().copied().filter(|key| *key != "moves").collect();
+    let name = kind(settings, "exchange", ExchangeKind::NAMES, "auto", &of_kinds)?;
+    ExchangeKind::read(name, every(settings)?, &Section(settings, "exchange"))
 }
 
 fn every(settings: &Settings) -> Result<Every> {

@@ -1,28 +1,14 @@
 //! `[method]`, `[step]`, `[order]` and `[stop]`.
 
-use super::{contradiction, kind};
+use super::{Section, contradiction, kind};
 use crate::{
-    config::{MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, keys, settings::Entry},
+    config::{MethodKind, OrderKind, Settings, StepKind, Stop, entry::Bound, keys},
     error::Result,
-    method::facts::Keys,
 };
 
 pub(super) fn method(settings: &Settings) -> Result<MethodKind> {
     let name = kind(settings, "method", MethodKind::NAMES, "auto", keys::of("method"))?;
-    MethodKind::read(name, &OfMethod(settings))
-}
-
-/// The keys of `[method]`.
-struct OfMethod<'a>(&'a Settings);
-
-impl Keys for OfMethod<'_> {
-    fn flag(&self, key: &'static str, default: bool) -> Result<bool> {
-        self.0.get("method", key).map_or(Ok(default), Entry::flag)
-    }
-
-    fn count(&self, key: &'static str, default: u64, most: u64) -> Result<u64> {
-        self.0.get("method", key).map_or(Ok(default), |entry| entry.whole(1, most, ""))
-    }
+    MethodKind::read(name, &Section(settings, "method"))
 }
 
 pub(super) fn step(settings: &Settings) -> Result<Option<StepKind>> {

@@ -1,0 +1,102 @@
+//! Kinds of a section that have keys of their own: what methods and exchanges are lists of. A key has a type and a default; a
+//! kind is read by its name and writes its keys again.
+
+use super::GraphKind;
+use crate::error::Result;
+use serde::Serialize;
+
+/// The keys of a section, as written, or their defaults.
+pub trait Keys {
+    /// Whether.
+    fn flag(&self, key: &'static str, default: bool) -> Result<bool>;
+    /// How many: 1 to `most`.
+    fn count(&self, key: &'static str, default: u64, most: u64) -> Result<u64>;
+    /// How much, 0 or more.
+    fn amount(&self, key: &'static str, default: f64) -> Result<f64>;
+    /// Who sends to whom.
+    fn graph(&self, key: &'static str, default: GraphKind) -> Result<GraphKind>;
+}
+
+/// A value of such a key.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Whether.
+    Flag(bool),
+    /// How many.
+    Count(u64),
+    /// How much.
+    Amount(f64),
+    /// Who sends to whom.
+    Graph(GraphKind),
+}
+
+/// A type of such values.
+pub trait Key: Copy {
+    /// What is set, or `default`; of a number that counts at most `most`.
+    fn read(keys: &dyn Keys, key: &'static str, default: Self, most: u64) -> Result<Self>;
+    /// As a value.
+    fn value(self) -> Value;
+}
+
+impl Key for bool {
+    fn read(keys: &dyn Keys, key: &'static str, default: bool, _most: u64) -> Result<bool> {
+        keys.flag(key, default)
+    }
+
+    fn value(self) -> Value {
+        Value::Flag(self)
+    }
+}
+
+impl Key for u64 {
+    fn read(keys: &dyn Keys, key: &'static str, default: u64, most: u64) -> Result<u64> {
+        keys.count(key, default, most.min(1 << 53))
+    }
+
+    fn value(self) -> Value {
+        Value::Count(self)
+    }
+}
+
+impl Key for usize {
+    fn read(keys: &dyn Keys, key: &'static str, default: usize, most: u64) -> Result<usize> {
+        Ok(keys.count(key, default as u64, most.min(u32::MAX.into()))? as usize)
+    }
+
+    fn value(self) -> Value {
+        Value::Count(self as u64)
+    }
+}
+
+impl Key for f64 {
+    fn read(keys: &dyn Keys, key: &'static str, default: f64, _most: u64) -> Result<f64> {
+        keys.amount(key, default)
+    }
+
+    fn value(self) -> Value {
+        Value::Amount(self)
+    }
+}
+
+impl Key for GraphKind {
+    fn read(keys: &dyn Keys, key: &'static str, default: GraphKind, _most: u64) -> Result<GraphKind> {
+        keys.graph(key, default)
+    }
+
+    fn value(self) -> Value {
+        Value::Graph(self)
+    }
+}
+
+/// The largest number that a key takes: what it says, or none.
+macro_rules! most {
+    () => {
+        u64::MAX
+    };
+    ($most:literal) => {
+        $most
+    };
+}
+
+pub(crate) use most;
