@@ -36,8 +36,8 @@
 //! | [`method::Method`] | what does one update read, and what does it then write? | a file in `method/`, two lines in `method.rs` |
 //! | [`method::batch::Batch`] | which pass over all rows comes next, given what the last one found? | likewise |
 //! | [`exchange::Exchange`] | how are replicas drawn together? | a file in `exchange/`, two lines in `exchange.rs` |
-//! | [`exchange::Graph`] | who sends to whom? | a file in `exchange/graph/`, two lines in `exchange/graph.rs` |
-//! | [`step::Step`], [`step::Adaptive`] | how long is this step, given the delays measured so far? | a file in `step/`, two lines in `step.rs` |
+//! | [`exchange::Graph`] | who sends to whom? | a file in `exchange/graph/`, two lines in `exchange/graph.rs`; its name in [`config`] |
+//! | [`step::Step`], [`step::Adaptive`] | how long is this step, given the delays measured so far? | a file in `step/`, two lines in `step.rs`; its name and keys in [`config`] |
 //! | [`trace::Observer`] | what happened? | a type that implements it |
 //!
 //! A term is a loss of a margin z, and a line says how z changes with x, ∂z/∂x ([`data::matrix::Row`]). Of a linear model that is
