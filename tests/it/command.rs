@@ -448,6 +448,17 @@ fn sigint_and_sigterm_stop_the_run_with_everything_saved() {
     }
 }
 
+/// A trace and a checkpoint of one run hold the same numbers only if a trace gives back the bits that it was given.
+#[test]
+fn numbers_come_back_from_json_to_the_bit() {
+    let odd = (1..20_000u64).map(|k| f64::from_bits(0x3FF5_9A7B_0000_0000 + k * 0x1234_5678_9ABD));
+    for number in odd.chain([21.589666666666666, 0.1 + 0.2, 5e-324, f64::MAX]).filter(|number| number.is_finite()) {
+        let text = serde_json::json!({ "x": number }).to_string();
+        let back: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(back["x"].as_f64().map(f64::to_bits), Some(number.to_bits()), "{text}");
+    }
+}
+
 #[test]
 fn kill_9_leaves_a_readable_trace_and_a_checkpoint_no_older_than_its_interval() {
     let bench = Bench::new(3000);
