@@ -1,4 +1,4 @@
-//! The step that the methods with reduced variance share: a stochastic gradient, corrected by what is remembered of it, on
+//! The steps that the methods with remembered gradients share: a stochastic gradient, corrected by what is remembered of it, on
 //! the support of its row alone (Leblond, Pedregosa, Lacoste-Julien, AISTATS 2017; Pedregosa et al., NIPS 2017, eq. 4).
 //!
 //! With δ = wᵢφ′(aᵢᵀx̂) − mᵢ for row i, x_j ← prox_{γD_j r}(x_j − γ(n/W δ aᵢⱼ + D_j ᾱ_j)) for each j in its support. D_j =
@@ -13,7 +13,7 @@ use crate::{objective::Linear, prox::Prox, store::View};
 pub(super) struct Corrected {
     prox: Prox,
     /// n/W.
-    scale: f64,
+    pub(super) scale: f64,
     /// 1/W.
     pub(super) unit: f64,
     /// The slot that no regulariser touches; none has the number `usize::MAX`.
@@ -35,6 +35,15 @@ impl Corrected {
     #[inline(always)]
     pub(super) fn slope<O: Linear, V: View>(&self, term: Term<'_, O>, x: &V) -> f64 {
         term.slope(x.dot(term.line()))
+    }
+
+    /// x ← prox_{γr}(x − γȳ), where `average` shows ȳ: a step of all coordinates. Reads both vectors, and writes x: 24d bytes.
+    #[inline(always)]
+    pub(super) fn step_all<V: View>(&self, x: &V, average: &V, step: f64) {
+        x.map_beside(average, |j, x, y| {
+            let moved = x - step * y;
+            if j == self.free { moved } else { self.prox.prox(moved, step) }
+        });
     }
 
     /// Writes the step of a row with `delta` = δ, and adds `add` times the row to ᾱ.

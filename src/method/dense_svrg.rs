@@ -9,29 +9,20 @@
 //! two sweeps, the row's and then that of all. Where `parameters.merge` is `locked` an update is written under one lock of all
 //! (`consistent`). γ is that of `svrg`.
 
-use super::{About, Beside, Companion, Facts, Method, Pace, Term};
-use crate::{objective::Linear, prox::Prox, store::View};
+use super::{About, Beside, Companion, Facts, Method, Pace, Term, corrected::Corrected};
+use crate::{objective::Linear, store::View};
 
 pub(super) const FACTS: Facts = Facts::TABLE;
 
 pub(super) fn make(about: &About<'_>, epochs: u64) -> DenseSvrg {
     let frame = about.frame;
-    DenseSvrg {
-        prox: frame.prox,
-        scale: frame.rows as f64 / frame.total_weight,
-        free: frame.free.unwrap_or(usize::MAX),
-        epochs,
-    }
+    DenseSvrg { step: Corrected::new(frame.prox, frame.rows, frame.total_weight, frame.free), epochs }
 }
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct DenseSvrg {
-    prox: Prox,
-    /// n/W.
-    scale: f64,
-    /// The slot that no regulariser touches; none has the number `usize::MAX`.
-    free: usize,
+    step: Corrected,
     epochs: u64,
 }
 
@@ -42,10 +33,9 @@ impl Method for DenseSvrg {
 
     #[inline(always)]
     fn read<O: Linear, V: View>(&self, term: Term<'_, O>, x: &V, _pace: &Pace, _local: &mut ()) -> f64 {
-        term.slope(x.dot(term.line()))
+        self.step.slope(term, x)
     }
 
-    /// Reads and writes an entry of x for each of the row's, then reads G and x, and writes x: 24d bytes.
     #[inline(always)]
     fn write<O: Linear, V: View>(
         &self,
@@ -56,12 +46,8 @@ impl Method for DenseSvrg {
         pace: &Pace,
         _local: &mut (),
     ) {
-        let step = pace.step;
-        x.axpy(-step * self.scale * (slope - term.memo()), term.line());
-        x.map_beside(&beside.average, |j, x, y| {
-            let moved = x - step * y;
-            if j == self.free { moved } else { self.prox.prox(moved, step) }
-        });
+        x.axpy(-pace.step * self.step.scale * (slope - term.memo()), term.line());
+        self.step.step_all(x, &beside.average, pace.step);
     }
 
     const DENSE: bool = true;

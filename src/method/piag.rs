@@ -15,30 +15,24 @@
 //! not √(mean L_c²) over components but their mean's, which is less; what the theory needs is the Lipschitz constant by which
 //! the aggregate's error is bounded, and with equal parts of shuffled rows the two hardly differ.
 
-use super::{About, Beside, Companion, Facts, First, Measure, Method, Pace, Term};
+use super::{About, Beside, Companion, Facts, First, Measure, Method, Pace, Term, corrected::Corrected};
 use crate::{objective::Linear, prox::Prox, store::View};
 
 pub(super) const FACTS: Facts = Facts { step: Ok(First::OfAll), ..Facts::TABLE };
 
 pub(super) fn make(about: &About<'_>) -> Piag {
     let frame = about.frame;
-    Piag::new(frame.prox, frame.total_weight, frame.free)
+    Piag::new(frame.prox, frame.rows, frame.total_weight, frame.free)
 }
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub struct Piag {
-    prox: Prox,
-    /// 1/W.
-    unit: f64,
-    /// The slot that no regulariser touches; none has the number `usize::MAX`.
-    free: usize,
-}
+pub struct Piag(Corrected);
 
 impl Piag {
-    /// For total weight W, with r on all slots but `free`.
-    pub fn new(prox: Prox, total_weight: f64, free: Option<usize>) -> Self {
-        Piag { prox, unit: 1.0 / total_weight, free: free.unwrap_or(usize::MAX) }
+    /// For n `rows` of total weight W, with r on all slots but `free`.
+    pub fn new(prox: Prox, rows: usize, total_weight: f64, free: Option<usize>) -> Self {
+        Piag(Corrected::new(prox, rows, total_weight, free))
     }
 }
 
@@ -49,7 +43,7 @@ impl Method for Piag {
 
     #[inline(always)]
     fn read<O: Linear, V: View>(&self, term: Term<'_, O>, x: &V, _pace: &Pace, _local: &mut ()) -> f64 {
-        term.slope(x.dot(term.line()))
+        self.0.slope(term, x)
     }
 
     #[inline(always)]
@@ -64,15 +58,11 @@ impl Method for Piag {
     ) {
         let delta = slope - term.memo();
         term.keep(slope);
-        beside.average.axpy(pace.amplify * self.unit * delta, term.line());
+        beside.average.axpy(pace.amplify * self.0.unit * delta, term.line());
     }
 
     fn finish<V: View>(&self, x: &V, beside: &Beside<'_, V>, pace: &Pace) {
-        let step = pace.step;
-        x.map_beside(&beside.average, |j, x, y| {
-            let moved = x - step * y;
-            if j == self.free { moved } else { self.prox.prox(moved, step) }
-        });
+        self.0.step_all(x, &beside.average, pace.step);
     }
 
     const FINISHES: bool = true;
