@@ -186,6 +186,7 @@ pub mod exchange;
 pub mod layout;
 pub mod loss;
 pub mod method;
+mod mix;
 pub mod model;
 pub mod objective;
 pub mod order;

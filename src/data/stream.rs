@@ -5,6 +5,7 @@
 //! times 2⁻⁵³; a normal one is √(−2 ln u) cos 2πv of two uniform ones (Box and Muller); a logistic one is ln(u/(1 − u)).
 //! A u of 0 counts as 2⁻⁵⁴.
 
+use crate::mix::{STEP, mix, unit};
 use rand_xoshiro::{
     Xoshiro256PlusPlus,
     rand_core::{Rng, SeedableRng},
@@ -48,7 +49,7 @@ impl Stream {
         let start = mix(mix(seed).wrapping_add(purpose as u64)).wrapping_add(index);
         let mut bytes = [0; 32];
         for (k, word) in bytes.chunks_exact_mut(8).enumerate() {
-            let state = start.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(k as u64 + 1));
+            let state = start.wrapping_add(STEP.wrapping_mul(k as u64 + 1));
             word.copy_from_slice(&mix(state).to_le_bytes());
         }
         Stream(Xoshiro256PlusPlus::from_seed(bytes))
@@ -56,7 +57,7 @@ impl Stream {
 
     /// Uniform in [0, 1).
     pub(super) fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 * 2_f64.powi(-53)
+        unit(self.0.next_u64())
     }
 
     /// Uniform in 0..n.
@@ -88,13 +89,6 @@ impl Stream {
         }
         order
     }
-}
-
-/// SplitMix64's finaliser.
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Where a run starts.
 
+use crate::mix::{STEP, mix, unit};
+
 /// The point that a run starts from unless it is given another, and whose prox-gradient step a certificate is relative to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Origin {
@@ -30,8 +32,8 @@ impl Origin {
         match *self {
             Origin::Zero => 0.0,
             Origin::Drawn { seed, lo, hi } => {
-                let uniform = (mix(mix(seed).wrapping_add(j as u64)) >> 11) as f64 * 2f64.powi(-53);
-                lo + (hi - lo) * uniform
+                let drawn = |state: u64| mix(state.wrapping_add(STEP));
+                lo + (hi - lo) * unit(drawn(drawn(seed).wrapping_add(j as u64)))
             }
         }
     }
@@ -40,14 +42,6 @@ impl Origin {
     pub fn fill(&self, start: usize, out: &mut [f64]) {
         out.iter_mut().enumerate().for_each(|(k, x)| *x = self.at(start + k));
     }
-}
-
-/// The step and the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn mix(state: u64) -> u64 {
-    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@
 //! A worker's k-th update of a window, from 0, writes what it read when the worker had written k − τₖ of its own updates of
 //! that window, so it waits for nobody. The updates of others that come between add to the delay that is measured.
 
-use crate::config::{DelayKind, Injection, Straggler};
+use crate::{
+    config::{DelayKind, Injection, Straggler},
+    mix::{STEP, mix, unit},
+};
 
 /// What makes the draws of two windows of one worker differ.
 #[derive(Clone, Copy, Debug)]
@@ -16,21 +19,15 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// The k-th draw, uniform on [0, 1): a hash of what it is for (the finaliser of SplitMix64, Steele et al. 2014), so that
+    /// The k-th draw, uniform on [0, 1): a hash of what it is for, so that
     /// it does not depend on what was drawn before.
     fn uniform(&self, k: u64) -> f64 {
         let mut hash = self.seed ^ 0xD6E8_FEB8_6659_FD93;
         for part in [self.worker as u64, self.window, k] {
-            hash = mixed(hash.wrapping_add(part).wrapping_add(0x9E37_79B9_7F4A_7C15));
+            hash = mix(hash.wrapping_add(part).wrapping_add(STEP));
         }
-        (hash >> 11) as f64 / (1u64 << 53) as f64
+        unit(hash)
     }
-}
-
-fn mixed(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
 }
 
 /// The longest delay of worker `worker`.
