@@ -2,6 +2,7 @@
 
 use super::{FactorSpec, Generated, pieces, require, require_room, sparse};
 use crate::{
+    config::Problem,
     data::{
         Block,
         stream::{Stream, Use},
@@ -9,14 +10,11 @@ use crate::{
     error::Result,
 };
 
-/// The largest rank.
-const RANK_MAX: usize = 1 << 16;
-
 pub(super) fn generate(spec: &FactorSpec, threads: usize) -> Result<Generated> {
-    let FactorSpec { places, rank, .. } = spec;
-    let (rank, rows, columns) = (*rank, places.rows, places.columns);
-    let remedy = format!("ask for a rank from 1 to {RANK_MAX}");
-    require((1..=RANK_MAX).contains(&rank), format!("rank {rank}"), &remedy)?;
+    let &FactorSpec { ref places, rank } = spec;
+    let (rows, columns) = (places.rows, places.columns);
+    let remedy = format!("ask for a rank from 1 to {}", Problem::RANK_MAX);
+    require((1..=Problem::RANK_MAX).contains(&rank), format!("rank {rank}"), &remedy)?;
     let bytes = 8.0 * rank as f64 * (rows as f64 + columns as f64);
     require_room(bytes, &format!("{rank} numbers for each of {rows} rows and {columns} columns"))?;
     let Generated { mut blocks, .. } = sparse::generate(places, threads)?;
