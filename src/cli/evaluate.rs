@@ -38,14 +38,15 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
     let mut settings = Settings::new();
     settings.put("problem", "l1", args.l1.as_deref().unwrap_or("0"), "--l1");
     settings.put("problem", "l2", args.l2.as_deref().unwrap_or("0"), "--l2");
-    let problem = settings.check()?.problem;
+    let mut problem = settings.check()?.problem;
     let model = args.unsaid.load(&args.model)?;
     let data = data::read(&args.data, &args.reading.options(), threads())?;
     let shape = data.source.shape();
-    let prox = problem.prox(if model.factors.is_some() { shape.nonzeros as usize } else { shape.rows });
+    problem.rank = model.factors.map(|factors| factors.rank);
+    let prox = problem.prox(problem.terms(&shape));
     let evaluation = model.evaluate(&data, &prox)?;
     evaluation.warnings().iter().for_each(|warning| console::remark(format!("warning: {warning}")));
-    let facts = DataFacts::new(&args.data, data.source.shape());
+    let facts = DataFacts::new(&args.data, shape);
     if args.json {
         console::print(&format!("{:#}\n", verdict_json(&facts, &args.model, &model, &evaluation)))?;
     } else {
