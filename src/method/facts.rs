@@ -194,8 +194,9 @@ macro_rules! methods {
                 }
             }
 
-            /// Whether it takes lines that move with x, as those of a bilinear model do.
-            pub fn takes_any(&self) -> bool {
+            /// Whether it is marked.
+            #[cfg(test)]
+            fn takes_any(&self) -> bool {
                 match self {
                     $($(Kind::$kind { .. } => {
                         facts::check_mark!($any);
