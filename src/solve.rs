@@ -393,17 +393,14 @@ impl Fit<'_> {
         Exchange::new(kind, self.plan.replicas.len(), &self.plan.distance, messages, self.setup.moves)
     }
 
-    fn is_bilinear(&self) -> bool {
-        self.setup.problem.rank.is_some()
-    }
-
     /// Single rows where the entries fit a cache: shuffled buckets cost dual ascent three times the epochs on a9a (95
     /// against 28 to a gap of 1e-6), and save time only where rows come from memory. The lines of a pair are 8 bytes, and those
     /// of a bucket share a row's block: on 2·10⁶ entries an epoch of them takes a sixth of the time, and leaves less of F.
     fn order(&self) -> OrderKind {
         const CACHED_BYTES: u64 = 16 << 20;
+        let linear = self.setup.problem.rank.is_none();
         match self.setup.order {
-            OrderKind::Auto if !self.is_bilinear() && 8 * self.shape.nonzeros <= CACHED_BYTES => OrderKind::Rows,
+            OrderKind::Auto if linear && 8 * self.shape.nonzeros <= CACHED_BYTES => OrderKind::Rows,
             OrderKind::Auto => OrderKind::Buckets { rows: OrderKind::BUCKET_ROWS },
             chosen => chosen,
         }
