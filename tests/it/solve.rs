@@ -171,16 +171,19 @@ fn the_same_seed_gives_the_same_bits_under_the_interleaved_runner_and_another_se
     }
 }
 
+/// Methods whose state a checkpoint holds in different ways.
+const SAVED: [MethodKind; 6] = [
+    MethodKind::Hogwild,
+    DUAL,
+    MethodKind::Bcd,
+    MethodKind::ProxAsaga,
+    MethodKind::Svrg { epochs: 2 },
+    MethodKind::DenseSvrg { epochs: 2 },
+];
+
 #[test]
 fn a_run_that_was_saved_goes_on_as_if_it_had_not_stopped() {
-    for method in [
-        MethodKind::Hogwild,
-        DUAL,
-        MethodKind::Bcd,
-        MethodKind::ProxAsaga,
-        MethodKind::Svrg { epochs: 2 },
-        MethodKind::DenseSvrg { epochs: 2 },
-    ] {
+    for method in SAVED {
         let go = |epochs, resume: Option<Checkpoint>| {
             let mut setup = setup(method.clone(), Loss::Logistic);
             (setup.runner, setup.stop.target, setup.stop.max_epochs) = (Runner::Interleaved, None, epochs);
@@ -198,15 +201,7 @@ fn a_run_that_was_saved_goes_on_as_if_it_had_not_stopped() {
 #[test]
 fn an_intercept_is_kept_by_a_checkpoint_and_by_a_warm_start() {
     let penalized = MethodKind::Dual { penalize_intercept: true };
-    let methods = [
-        MethodKind::Hogwild,
-        MethodKind::Bcd,
-        penalized,
-        MethodKind::ProxAsaga,
-        MethodKind::Svrg { epochs: 2 },
-        MethodKind::DenseSvrg { epochs: 2 },
-    ];
-    for method in methods {
+    for method in SAVED.map(|method| if method == DUAL { penalized.clone() } else { method }) {
         let go = |epochs, start: Start<'_>| {
             let mut setup = setup(method.clone(), Loss::Logistic);
             (setup.problem.intercept, setup.runner) = (true, Runner::Interleaved);
@@ -228,14 +223,7 @@ fn an_intercept_is_kept_by_a_checkpoint_and_by_a_warm_start() {
 
 #[test]
 fn a_resumed_run_that_has_nothing_left_to_do_says_where_it_was() {
-    for method in [
-        MethodKind::Hogwild,
-        DUAL,
-        MethodKind::Bcd,
-        MethodKind::ProxAsaga,
-        MethodKind::Svrg { epochs: 2 },
-        MethodKind::DenseSvrg { epochs: 2 },
-    ] {
+    for method in SAVED {
         let mut setup = setup(method, Loss::Logistic);
         (setup.stop.target, setup.stop.max_epochs) = (None, 3);
         let plan = planned(&mut setup, 2, Granularity::Core);
