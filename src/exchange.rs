@@ -20,7 +20,7 @@
 use crate::{
     config::{
         Every, GraphKind, MessageFaults, Moves,
-        keyed::{Key, Keys, Value, most},
+        keyed::{Key, Keys, Value, limit},
     },
     os::memory::Site,
     sync::touched::BLOCK,
@@ -102,7 +102,7 @@ kinds::exchanges! {
         /// Who sends to whom.
         graph: GraphKind = GraphKind::Exponential;
         /// Rounds that a message may be on its way before its receiver waits for it.
-        overlap: usize = 1, up to 64;
+        overlap: usize = 1, up to 64 or "kind \"sgp\", which has none";
         /// Whether weights are ignored.
         biased: bool = false
     } => osgp,

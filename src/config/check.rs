@@ -3,7 +3,7 @@
 use super::{
     Granularity, GraphKind, Parameters, Settings, Setup, conflict,
     entry::Bound,
-    keyed::Keys,
+    keyed::{Keys, Limit},
     keys::{self, Named},
     settings::Entry,
 };
@@ -99,8 +99,8 @@ impl Keys for Section<'_> {
         self.0.get(self.1, key).map_or(Ok(default), Entry::flag)
     }
 
-    fn count(&self, key: &'static str, default: u64, most: u64) -> Result<u64> {
-        self.0.get(self.1, key).map_or(Ok(default), |entry| entry.whole(1, most, ""))
+    fn count(&self, key: &'static str, default: u64, limit: Limit) -> Result<u64> {
+        self.0.get(self.1, key).map_or(Ok(default), |entry| entry.whole(1, limit.most, limit.others))
     }
 
     fn amount(&self, key: &'static str, default: f64) -> Result<f64> {

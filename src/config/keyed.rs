@@ -9,8 +9,8 @@ use serde::Serialize;
 pub trait Keys {
     /// Whether.
     fn flag(&self, key: &'static str, default: bool) -> Result<bool>;
-    /// How many: 1 to `most`.
-    fn count(&self, key: &'static str, default: u64, most: u64) -> Result<u64>;
+    /// How many: 1 to `limit.most`.
+    fn count(&self, key: &'static str, default: u64, limit: Limit) -> Result<u64>;
     /// How much, 0 or more.
     fn amount(&self, key: &'static str, default: f64) -> Result<f64>;
     /// Who sends to whom.
@@ -31,16 +31,34 @@ pub enum Value {
     Graph(GraphKind),
 }
 
+/// Up to what a number counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// The largest.
+    pub most: u64,
+    /// What stands for a number out of the range, if anything does, to follow "or".
+    pub others: &'static str,
+}
+
+impl Limit {
+    /// What a type can hold, and nothing else.
+    pub const NONE: Limit = Limit { most: u64::MAX, others: "" };
+
+    fn within(self, most: u64) -> Self {
+        Limit { most: self.most.min(most), ..self }
+    }
+}
+
 /// A type of such values.
 pub trait Key: Copy {
-    /// What is set, or `default`; of a number that counts at most `most`.
-    fn read(keys: &dyn Keys, key: &'static str, default: Self, most: u64) -> Result<Self>;
+    /// What is set, or `default`; of a number that counts within `limit`.
+    fn read(keys: &dyn Keys, key: &'static str, default: Self, limit: Limit) -> Result<Self>;
     /// As a value.
     fn value(self) -> Value;
 }
 
 impl Key for bool {
-    fn read(keys: &dyn Keys, key: &'static str, default: bool, _most: u64) -> Result<bool> {
+    fn read(keys: &dyn Keys, key: &'static str, default: bool, _limit: Limit) -> Result<bool> {
         keys.flag(key, default)
     }
 
@@ -50,8 +68,8 @@ impl Key for bool {
 }
 
 impl Key for u64 {
-    fn read(keys: &dyn Keys, key: &'static str, default: u64, most: u64) -> Result<u64> {
-        keys.count(key, default, most.min(1 << 53))
+    fn read(keys: &dyn Keys, key: &'static str, default: u64, limit: Limit) -> Result<u64> {
+        keys.count(key, default, limit.within(1 << 53))
     }
 
     fn value(self) -> Value {
@@ -60,8 +78,8 @@ impl Key for u64 {
 }
 
 impl Key for usize {
-    fn read(keys: &dyn Keys, key: &'static str, default: usize, most: u64) -> Result<usize> {
-        Ok(keys.count(key, default as u64, most.min(u32::MAX.into()))? as usize)
+    fn read(keys: &dyn Keys, key: &'static str, default: usize, limit: Limit) -> Result<usize> {
+        Ok(keys.count(key, default as u64, limit.within(u32::MAX.into()))? as usize)
     }
 
     fn value(self) -> Value {
@@ -70,7 +88,7 @@ impl Key for usize {
 }
 
 impl Key for f64 {
-    fn read(keys: &dyn Keys, key: &'static str, default: f64, _most: u64) -> Result<f64> {
+    fn read(keys: &dyn Keys, key: &'static str, default: f64, _limit: Limit) -> Result<f64> {
         keys.amount(key, default)
     }
 
@@ -80,7 +98,7 @@ impl Key for f64 {
 }
 
 impl Key for GraphKind {
-    fn read(keys: &dyn Keys, key: &'static str, default: GraphKind, _most: u64) -> Result<GraphKind> {
+    fn read(keys: &dyn Keys, key: &'static str, default: GraphKind, _limit: Limit) -> Result<GraphKind> {
         keys.graph(key, default)
     }
 
@@ -89,14 +107,14 @@ impl Key for GraphKind {
     }
 }
 
-/// The largest number that a key takes: what it says, or none.
-macro_rules! most {
+/// The limit of a key: what the list says, or none.
+macro_rules! limit {
     () => {
-        u64::MAX
+        crate::config::keyed::Limit::NONE
     };
-    ($most:literal) => {
-        $most
+    ($most:literal, $others:literal) => {
+        crate::config::keyed::Limit { most: $most, others: $others }
     };
 }
 
-pub(crate) use most;
+pub(crate) use limit;

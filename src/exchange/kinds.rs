@@ -2,7 +2,7 @@
 
 /// `"name" Kind { keys } => module`, where the module's `make` takes the keys in this order. All have `every` besides.
 macro_rules! exchanges {
-    ($($(#[$doc:meta])* $name:literal $kind:ident $({ $($(#[$of_key:meta])* $key:ident: $type:ty = $default:expr $(, up to $most:literal)?);+ })? => $module:ident,)+) => {
+    ($($(#[$doc:meta])* $name:literal $kind:ident $({ $($(#[$of_key:meta])* $key:ident: $type:ty = $default:expr $(, up to $most:literal or $others:literal)?);+ })? => $module:ident,)+) => {
         /// `[exchange]`: how replicas are drawn together.
         #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
         #[serde(tag = "kind")]
@@ -38,7 +38,7 @@ macro_rules! exchanges {
                 Ok(match name {
                     $($name => Some(Kind::$kind {
                         every,
-                        $($($key: Key::read(keys, stringify!($key), $default, most!($($most)?))?),+)?
+                        $($($key: Key::read(keys, stringify!($key), $default, limit!($($most, $others)?))?),+)?
                     }),)+
                     _ => None,
                 })

@@ -148,7 +148,7 @@ macro_rules! methods {
             pub fn read(name: &str, keys: &dyn crate::config::keyed::Keys) -> crate::error::Result<Self> {
                 let _ = keys;
                 Ok(match name {
-                    $($name => Kind::$kind $({ $($key: crate::config::keyed::Key::read(keys, stringify!($key), $default, u64::MAX)?),+ })?,)+
+                    $($name => Kind::$kind $({ $($key: crate::config::keyed::Key::read(keys, stringify!($key), $default, crate::config::keyed::Limit::NONE)?),+ })?,)+
                     _ => Kind::Auto,
                 })
             }

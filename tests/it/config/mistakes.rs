@@ -217,7 +217,7 @@ pub(super) const MISTAKES: &[(&str, &str, &[&str])] = &[
     ),
     ("[exchange]\nkind = \"ring\"\n[method]\nkind = \"bcd\"\n", "c.toml:2", &["coefficients x", "one copy", "sum"]),
     ("[exchange]\nkind = \"sgp\"\noverlap = 1\n", "c.toml:3", &["does not belong to exchange.kind = \"sgp\""]),
-    ("[exchange]\nkind = \"osgp\"\noverlap = 0\n", "c.toml:3", &["0", "from 1 to 64"]),
+    ("[exchange]\nkind = \"osgp\"\noverlap = 0\n", "c.toml:3", &["from 1 to 64", "\"sgp\""]),
     ("[exchange]\nkind = \"osgp\"\ngraph = \"star\"\n", "c.toml:3", &["ring, complete, exponential"]),
     ("[exchange]\nkind = \"ring\"\ntolerance = -1\n", "c.toml:3", &["0 or more"]),
     ("[injection]\nmessage_loss = 1.5\n", "c.toml:2", &["a number from 0 to 1"]),
