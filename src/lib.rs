@@ -140,7 +140,8 @@
 //! # Master against replicas
 //!
 //! What part of the memory accesses of the inner loops goes to another node, counted in an emulated guest: four nodes, two
-//! workers each, 2000 rows of 100 entries dealt to their workers' nodes, squared loss (`tests/vm/run 4n-ring` prints these). QEMU
+//! workers each, 2000 rows of 100 entries dealt to their workers' nodes, squared loss (`FARROW=target/release/farrow
+//! tests/vm/run 4n-ring` prints these; an unoptimised program makes more accesses of its own, so that all shares are less). QEMU
 //! executes the program, and a plugin looks up where each accessed page lies; it counts, and times nothing.
 //!
 //! | | remote |
