@@ -298,6 +298,7 @@ fn what_takes_the_model_to_be_linear_is_refused_with_the_reason() {
         ("[method]\nkind = \"proxasaga\"", "multiples of rows"),
         ("[method]\nkind = \"svrg\"", "multiples of rows"),
         ("[method]\nkind = \"piag\"", "multiples of rows"),
+        ("[method]\nkind = \"dense-svrg\"", "multiples of rows"),
     ] {
         let mut settings = Settings::new();
         let refused = settings
