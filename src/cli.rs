@@ -5,6 +5,7 @@ use farrow::error::Error;
 use std::process::ExitCode;
 
 mod console;
+mod contention;
 mod data;
 mod evaluate;
 mod plan;
@@ -37,6 +38,8 @@ enum Command {
     Topology(topology::Args),
     /// Resolve a pinning config against a machine: who runs where, what lives where
     Plan(plan::Args),
+    /// Profile contention: what sharing costs, and what it cost a run
+    Contention(contention::Args),
 }
 
 /// Runs the command line and says how it ended: 0 done, 1 bad data or failed output, 2 bad flags or config.
@@ -49,6 +52,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Data(args) => data::run(args),
         Command::Topology(args) => topology::run(args),
         Command::Plan(args) => plan::run(args),
+        Command::Contention(args) => contention::run(args),
     };
     result.unwrap_or_else(|error: Error| {
         console::remark(&error);

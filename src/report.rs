@@ -8,14 +8,18 @@ use crate::{
 };
 use std::path::Path;
 
+mod bill;
 mod json;
 mod placement;
+mod prices;
 mod progress;
 mod table;
 mod verdict;
 
+pub use bill::{bill_table, delays_csv, lines_csv};
 pub use json::json;
 pub use placement::placement_table;
+pub use prices::{curve_csv, prices_table, table_csv};
 pub use progress::{TimeLeft, time_left};
 pub use table::{plan_table, table, waits_table};
 pub use verdict::{verdict_json, verdict_table};

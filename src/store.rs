@@ -1,16 +1,18 @@
 //! Where parameters live, and how two writes meet: a [`Replica`] for each group of workers that the plan names (one,
 //! the master, for `replicas = "machine"`), seen by a worker through a [`View`].
 
-use crate::data::matrix::{Row, SparseRow};
+use crate::data::matrix::{Pair, Row, SparseRow};
 use crate::os::memory::{Residency, Site};
 use crate::sync::{Held, Merge, Slot};
-use std::{marker::PhantomData, ops::Range};
+use std::{cell::RefCell, marker::PhantomData, ops::Range};
 
+pub mod audit;
 mod kernel;
 mod pair;
 mod plain;
 mod shared;
 
+pub use audit::Audit;
 pub use plain::Plain;
 pub use shared::Shared;
 
@@ -86,7 +88,17 @@ pub trait Replica: Send + Sync + Sized + 'static {
     /// Opens the replica.
     fn open(&self) -> Self::Open<'_>;
     /// The window of an open replica.
-    fn view<'a, 'o: 'a>(&'a self, open: &'a mut Self::Open<'o>) -> Self::View<'a>;
+    fn view<'a, 'o: 'a>(&'a self, open: &'a mut Self::Open<'o>) -> Self::View<'a> {
+        self.audited(open, None)
+    }
+    /// The same, all of whose reads and writes are noted in `books`, if there are any.
+    fn audited<'a, 'o: 'a>(
+        &'a self,
+        open: &'a mut Self::Open<'o>,
+        books: Option<&'a RefCell<Audit>>,
+    ) -> Self::View<'a>;
+    /// Bytes of a slot.
+    const SLOT_BYTES: usize;
     /// Copies x[start..] into `out`. For between the phases, when no worker has the replica open.
     fn read(&self, start: usize, out: &mut [f64]);
     /// Puts `values` at x[start..]. As [`Replica::read`].
@@ -103,6 +115,8 @@ pub trait Replica: Send + Sync + Sized + 'static {
 pub struct Window<'a, S, M> {
     slots: &'a [S],
     stripes: Option<&'a crate::sync::Stripes>,
+    /// Looked at once an operation: a branch that is always foreseen.
+    books: Option<&'a RefCell<Audit>>,
     merge: PhantomData<M>,
 }
 
@@ -114,6 +128,9 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
 
     #[inline(always)]
     fn dot(&self, row: Row<'_>) -> f64 {
+        if let Some(books) = self.books {
+            return audit::dot(self.slots, row, books);
+        }
         match row {
             Row::Sparse(row) => kernel::dot(self.slots, row),
             Row::Dense(values) => kernel::dot_dense(&self.slots[..values.len()], values),
@@ -123,6 +140,9 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
 
     #[inline(always)]
     fn axpy(&self, scale: f64, row: Row<'_>) {
+        if let Some(books) = self.books {
+            return audit::axpy::<S, M>(self.slots, scale, row, books);
+        }
         match row {
             Row::Sparse(row) => kernel::axpy::<S, M>(self.slots, scale, row),
             Row::Dense(values) => {
@@ -152,6 +172,9 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
 
     #[inline(always)]
     fn fold(&self, row: Row<'_>, mut f: impl FnMut(usize, f64, f64) -> f64) -> f64 {
+        if let Some(books) = self.books {
+            return audit::fold(self.slots, row, books, f);
+        }
         match row {
             Row::Sparse(row) => sparse_fold(self.slots, row, f),
             Row::Dense(values) => {
@@ -171,6 +194,15 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
         add: f64,
         mut f: impl FnMut(usize, f64, f64, f64, f64) -> f64,
     ) {
+        if let Some(books) = self.books {
+            audit::update_row::<S, M>(self.slots, row, books, |j, x, a| {
+                f(j, x, beside.slots[j].read(), weights[j], a)
+            });
+            if add != 0.0 {
+                row.entries().for_each(|(j, a)| beside.slots[j].add(add * a));
+            }
+            return;
+        }
         match row {
             Row::Sparse(row) => kernel::update_beside::<S, M>(self.slots, beside.slots, weights, (row, add), f),
             Row::Dense(values) => {
@@ -195,6 +227,11 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
             let holds = self.stripes.is_some();
             let end = if holds { range.end.min(crate::sync::Stripes::end_of(at)) } else { range.end };
             let held = self.stripes.map(|stripes| stripes.hold(std::iter::once(at)));
+            if let Some(books) = self.books {
+                audit::map::<S, M>(self.slots, at..end, books, &mut f);
+                at = end;
+                continue;
+            }
             for (k, slot) in self.slots[at..end].iter().enumerate() {
                 M::update(slot, |value| f(at + k, value));
             }
@@ -205,6 +242,10 @@ impl<S: Slot, M: Merge> View for Window<'_, S, M> {
 
     #[inline]
     fn map_beside(&self, beside: &Self, mut f: impl FnMut(usize, f64, f64) -> f64) {
+        if let Some(books) = self.books {
+            let all = 0..self.slots.len();
+            return audit::map::<S, M>(self.slots, all, books, |j, x| f(j, x, beside.slots[j].read()));
+        }
         for (j, (x, y)) in self.slots.iter().zip(beside.slots).enumerate() {
             M::update(x, |x| f(j, x, y.read()));
         }

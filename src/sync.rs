@@ -15,13 +15,20 @@ use std::{
 
 mod count;
 mod gate;
+mod line;
+mod owner;
+mod progress;
 mod rest;
+pub mod retries;
 mod stripes;
 mod tickets;
 pub mod touched;
 
 pub use count::Count;
 pub use gate::{Gate, Watch};
+pub use line::Line;
+pub use owner::{LastWrite, Owner};
+pub use progress::Progress;
 pub use rest::Rest;
 pub use stripes::{Held, Stripes};
 pub use tickets::Tickets;
@@ -74,13 +81,19 @@ macro_rules! shared_slot {
                         Ok(_) => return again,
                         Err(other) => seen = other,
                     }
+                    retries::count();
                     again += 1;
                 }
             }
 
             #[inline(always)]
             fn add(&self, delta: f64) {
-                self.fetch_add(delta as $plain, Relaxed);
+                // Not the crate's own fetch_add, which keeps its retries to itself.
+                let (mut seen, delta) = (<$atomic>::load(self, Relaxed), delta as $plain);
+                while let Err(other) = self.compare_exchange_weak(seen, seen + delta, Relaxed, Relaxed) {
+                    retries::count();
+                    seen = other;
+                }
             }
         }
     };

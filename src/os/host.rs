@@ -58,11 +58,7 @@ pub struct Usage {
 impl Usage {
     /// Asks.
     pub fn now() -> Self {
-        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the place has the size of the struct that the kernel writes; RUSAGE_SELF is always accepted.
-        unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
-        // SAFETY: all fields are integers, zero to begin with, so the struct is valid whatever the call did.
-        let usage = unsafe { usage.assume_init() };
+        let usage = rusage();
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
         Usage {
             // Linux counts KiB.
@@ -71,6 +67,27 @@ impl Usage {
             system_s: seconds(usage.ru_stime),
         }
     }
+}
+
+fn rusage() -> libc::rusage {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the place has the size of the struct that the kernel writes; RUSAGE_SELF is always accepted.
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+    // SAFETY: all fields are integers, zero to begin with, so the struct is valid whatever the call did.
+    unsafe { usage.assume_init() }
+}
+
+/// How often threads of this process have lost their cpu to another so far.
+pub fn involuntary_switches() -> u64 {
+    u64::try_from(rusage().ru_nivcsw).unwrap_or(0)
+}
+
+/// Seconds of cpu that the hypervisor has given to other guests so far, all cpus together; `None` if the kernel does not say.
+pub fn steal_s() -> Option<f64> {
+    // "cpu  user nice system idle iowait irq softirq steal …", in hundredths of a second on all architectures that run farrow.
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    let ticks: f64 = text.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
+    Some(ticks / 100.0)
 }
 
 /// Bytes of memory that the machine has to give without swapping, as the kernel reckons, with the file system seen from

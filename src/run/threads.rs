@@ -15,7 +15,7 @@ use crate::{
     os::{clock::Stopwatch, markers},
     placement::team,
     store::{Replica, View},
-    sync::Gate,
+    sync::{Gate, retries},
     trace::Observer,
     vectors::on_vectors,
 };
@@ -43,7 +43,9 @@ pub fn run<D: Matrix>(
             for index in windows {
                 let mut again = false;
                 while run.goes_in(again) {
+                    let clock = Stopwatch::start();
                     engine.window(run, worker, epoch, index);
+                    crew.note(&run.busy_seconds, clock.seconds());
                     run.step_after(&gate, worker, epoch, index);
                     again = true;
                 }
@@ -62,16 +64,18 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     pub(super) fn visit(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let task = &run.task;
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts, .. } = &mut **seat.as_mut().expect(SEATED);
+        let Seat { order, hands, parts, books, .. } = &mut **seat.as_mut().expect(SEATED);
         let (frame, method, marks) = (task.frame.clone(), self.method.clone(), task.shards.marks(worker));
         let buckets = order.epoch(epoch);
         let (skipped, window) = run.window_of(buckets, index);
         let replica = &self.replicas[task.plan.workers[worker].replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
-        let x = replica.x.view(&mut open);
+        let x = replica.x.audited(&mut open, books.as_deref());
         let rarity = task.shards.rarity(worker);
         let beside = Beside { average: replica.beside.view(&mut open_beside), rarity };
         let (mut due, mut visited) = (Due::new(parts, window), 0);
+        let mut sampler = run.meter.sampler(task.plan, worker, hands.updates);
+        retries::take();
         markers::start();
         on_vectors(
             #[inline(always)]
@@ -82,20 +86,29 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                     if looked + count == 0 || run.poll() {
                         break;
                     }
-                    for k in 0..count {
-                        let Line { part, line: i } = due.line(k);
-                        let part = parts[part as usize];
-                        let (f, state) = (part.glm(marks, &frame), &part.state[..]);
-                        let held = x.hold(f.line(i));
-                        let term = Term { f: &f, i, state };
-                        let pending = method.read(term, &x, &pace, &mut hands.local);
-                        method.write(term, &x, &beside, pending, &pace, &mut hands.local);
-                        if let Some(rest) = part.rests.get(i) {
-                            rest.visited(M::moves(&pending));
+                    let mut k = 0;
+                    while k < count {
+                        let next = sampler.begin(k, count);
+                        for k in k..next {
+                            let Line { part, line: i } = due.line(k);
+                            let part = parts[part as usize];
+                            let (f, state) = (part.glm(marks, &frame), &part.state[..]);
+                            let held = x.hold(f.line(i));
+                            let term = Term { f: &f, i, state };
+                            let pending = method.read(term, &x, &pace, &mut hands.local);
+                            method.write(term, &x, &beside, pending, &pace, &mut hands.local);
+                            if let Some(rest) = part.rests.get(i) {
+                                rest.visited(M::moves(&pending));
+                            }
+                            if let Some(held) = held {
+                                hands.stripes_waited += u64::from(held.waits());
+                            }
                         }
-                        if let Some(held) = held {
-                            hands.stripes_waited += u64::from(held.waits());
-                        }
+                        sampler.end(hands.tally.as_deref_mut(), || {
+                            let Line { part, line } = due.line(k);
+                            parts[part as usize].matrix.row(line).slots()
+                        });
+                        k = next;
                     }
                     visited = count;
                     hands.updates += count as u64;
@@ -108,19 +121,22 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             let pace = run.pace(epoch, buckets.len().saturating_sub(1), buckets.len());
             settle(&method, &x, hands, &pace, true);
         }
+        hands.retries += retries::take();
         markers::stop();
     }
 
     /// The same by halves, for a run that measures or injects delays, writes several lines an update or reads consistently.
     pub(super) fn visit_by_halves(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts, cursor } = &mut **seat.as_mut().expect(SEATED);
+        let Seat { order, hands, parts, cursor, books } = &mut **seat.as_mut().expect(SEATED);
         let (frame, method) = (run.task.frame.clone(), self.method.clone());
         let mut stage = run.stage(worker, epoch, index, order.epoch(epoch), parts);
         (stage.frame, stage.whole) = (&frame, true);
         let replica = &self.replicas[stage.replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
-        let sight = Sight::new(replica, &mut open, &mut open_beside, run.task.shards.rarity(worker));
+        let rarity = run.task.shards.rarity(worker);
+        let sight = Sight::new(replica, &mut open, &mut open_beside, rarity, books.as_deref());
+        retries::take();
         if run.logs {
             let lines: usize = stage.buckets.iter().map(|bucket| bucket.lines as usize).sum();
             hands.steps.reserve(lines.div_ceil(self.method.lines_per_update()));
@@ -156,6 +172,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         if index + 1 == run.windows() {
             Self::flush(run, &method, &stage, &sight.x, hands);
         }
+        hands.retries += retries::take();
         markers::stop();
     }
 }
