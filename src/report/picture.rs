@@ -5,9 +5,9 @@
 //! * [`bars`]: a few figures side by side.
 //! * [`csv`]: a matrix as text, whole, however large.
 //!
-//! The pictures stand on their own or within a page: they refer to nothing, hold no identifiers that two of them could
-//! share, and have text of 11 px and more. Colours are told apart with any colour vision, and curves by marker and dash
-//! besides.
+//! The pictures stand on their own or within a page: they refer to nothing, hold no identifiers that two of them
+//! could share, and have text of 11 px and more. Colours are told apart with any colour vision, and curves by
+//! marker and dash besides.
 
 mod aggregate;
 mod axis;
@@ -35,8 +35,8 @@ pub struct Grid {
     pub columns: Vec<String>,
     /// A row of values for each row; what is `None`, missing or not finite was not measured.
     pub values: Vec<Vec<Option<f64>>>,
-    /// Where an L3 cache or a node begins, the index of its first row, and its name; ascending. They hold of the columns too
-    /// where these have the names of the rows.
+    /// Where an L3 cache or a node begins, the index of its first row, and its name; ascending. They hold of the
+    /// columns too where these have the names of the rows.
     pub groups: Vec<(usize, String)>,
 }
 
@@ -84,8 +84,8 @@ pub struct Bars {
     pub bars: Vec<(String, f64)>,
 }
 
-/// The matrix as CSV: a head of the unit and the names of the columns, then a line a row; what was not measured is empty.
-/// Nothing is left out or rounded.
+/// The matrix as CSV: a head of the unit and the names of the columns, then a line a row; what was not measured is
+/// empty. Nothing is left out or rounded.
 pub fn csv(grid: &Grid) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
     let head = std::iter::once(grid.unit.clone()).chain(grid.columns.iter().cloned());

@@ -15,8 +15,8 @@ pub(super) struct Aggregate {
     pub(super) block: (usize, usize),
 }
 
-/// `grid` with at most [`MOST`] rows and columns. Blocks are the smallest that are few enough, and lie within groups as long
-/// as there are no more groups than that.
+/// `grid` with at most [`MOST`] rows and columns. Blocks are the smallest that are few enough, and lie within
+/// groups as long as there are no more groups than that.
 pub(super) fn aggregate(grid: &Grid) -> Aggregate {
     let (rows, columns) = (grid.rows.len(), grid.columns.len());
     let groups = clean(&grid.groups, rows);
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn eight_nodes_of_28_cpus_become_56_blocks_of_four_within_the_nodes() {
-        // The median of i + j over a block of 4 × 4 that begins at (i, j) is i + j + 3; cells on the diagonal are missing,
-        // and are symmetric about it.
+        // The median of i + j over a block of 4 × 4 that begins at (i, j) is i + j + 3; cells on the diagonal are
+        // missing, and are symmetric about it.
         let shown = aggregate(&grid(224, 28, |i, j| (i != j).then_some((i + j) as f64)));
         assert_eq!((shown.grid.rows.len(), shown.grid.columns.len(), shown.block), (56, 56, (4, 4)));
         for (i, row) in shown.grid.values.iter().enumerate() {

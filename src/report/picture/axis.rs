@@ -15,7 +15,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis over `values`, which are finite, and above 0 if it is logarithmic; from `floor` up where none is below that.
+    /// An axis over `values`, which are finite, and above 0 if it is logarithmic; from `floor` up where none is
+    /// below that.
     pub(super) fn over(
         values: impl Iterator<Item = f64> + Clone,
         is_log: bool,
@@ -34,6 +35,18 @@ impl Axis {
         let mut axis = Axis { low, high, ticks: Vec::new(), is_log, is_bytes };
         axis.ticks = axis.round_values();
         axis
+    }
+
+    /// The same axis with a little room before its first and after its last value, so that markers are whole.
+    pub(super) fn padded(mut self) -> Self {
+        if self.is_log {
+            let room = (self.high / self.low).powf(0.02);
+            (self.low, self.high) = (self.low / room, self.high * room);
+        } else {
+            let room = 0.02 * (self.high - self.low);
+            (self.low, self.high) = (self.low - room, self.high + room);
+        }
+        self
     }
 
     /// The same axis, ended at round values a little outside, so that no point stands on its edge.
@@ -60,7 +73,7 @@ impl Axis {
         let ticks = match (self.is_log, self.is_bytes) {
             (true, true) => {
                 let (first, last) = (low.log2().floor() as i32, high.log2().ceil() as i32);
-                let step = ((last - first) as f64 / 9.0).ceil().max(1.0) as i32;
+                let step = [1, 2, 4, 10].into_iter().find(|step| (last - first) / step < 9).unwrap_or(20);
                 within(
                     (first..=last)
                         .filter(|power| power.rem_euclid(step) == 0)
@@ -82,7 +95,7 @@ impl Axis {
                 let step = 2f64.powf(((high - low) / 6.0).log2().ceil());
                 number::multiples(low, high, step)
             }
-            (false, _) => number::ticks(low, high, 6),
+            (false, _) => number::ticks(low, high, 8),
         };
         if ticks.len() < 2 { number::ticks(low, high, 4) } else { ticks }
     }

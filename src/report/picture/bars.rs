@@ -13,8 +13,8 @@ const ROW: f64 = 24.0;
 const TOP: f64 = 40.0;
 const GAP: f64 = 12.0;
 
-/// `bars` as horizontal bars from a common zero, an SVG picture, in the order given, each with its value and unit at its end.
-/// Negative values go to the left of zero.
+/// `bars` as horizontal bars from a common zero, an SVG picture, in the order given, each with its value and unit
+/// at its end. Negative values go to the left of zero.
 pub fn bars(bars: &Bars) -> String {
     let told = |value: f64| {
         if value.is_finite() { format!("{} {}", number::short(value), bars.unit) } else { "not measured".into() }

@@ -1,7 +1,7 @@
 //! Colours that are told apart with any colour vision.
 
-/// The scale of heat maps, low to high: viridis (S. van der Walt and N. Smith, 2015, in the public domain) from its light
-/// end, nine of its colours. Brightness falls evenly, so that it reads in grey, too.
+/// The scale of heat maps, low to high: viridis (S. van der Walt and N. Smith, 2015, in the public domain) from its
+/// light end, nine of its colours. Brightness falls evenly, so that it reads in grey, too.
 const SCALE: [[u8; 3]; 9] = [
     [253, 231, 37],
     [173, 220, 48],
@@ -14,7 +14,8 @@ const SCALE: [[u8; 3]; 9] = [
     [68, 1, 84],
 ];
 
-/// Colours of curves on white: those of M. Okabe and K. Ito (2008) without their yellow, then darker ones of P. Tol's.
+/// Colours of curves on white: those of M. Okabe and K. Ito (2008) without their yellow, then darker ones of P.
+/// Tol's.
 pub(super) const CURVES: [[u8; 3]; 12] = [
     [0, 114, 178],
     [213, 94, 0],
@@ -50,14 +51,18 @@ pub(super) fn hex([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// How bright a colour is, 0 to 1 (the luma of ITU-R BT.601).
-fn luma([red, green, blue]: [u8; 3]) -> f64 {
-    (0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue)) / 255.0
+/// The relative luminance of a colour, 0 to 1 (Web Content Accessibility Guidelines 2.1).
+fn luminance(colour: [u8; 3]) -> f64 {
+    let linear = |channel: u8| match f64::from(channel) / 255.0 {
+        dark @ ..=0.04045 => dark / 12.92,
+        light => ((light + 0.055) / 1.055).powf(2.4),
+    };
+    0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2])
 }
 
-/// Black or white, whichever is read on `ground`.
+/// Black or white, whichever has the higher contrast on `ground`: they are equal at a luminance of 0.179.
 pub(super) fn ink(ground: [u8; 3]) -> &'static str {
-    if luma(ground) > 0.55 { "#000" } else { "#fff" }
+    if luminance(ground) > 0.179 { "#000" } else { "#fff" }
 }
 
 #[cfg(test)]
@@ -66,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_scale_grows_darker_all_the_way() {
-        let brightness: Vec<f64> = (0..STEPS).map(|step| luma(at(step as f64 / (STEPS - 1) as f64))).collect();
+        let brightness: Vec<f64> = (0..STEPS).map(|step| luminance(at(step as f64 / (STEPS - 1) as f64))).collect();
         assert!(brightness.is_sorted_by(|low, high| low > high), "{brightness:?}");
         assert_eq!((at(-1.0), at(2.0)), (SCALE[0], SCALE[8]));
         assert_eq!((ink(at(0.0)), ink(at(1.0))), ("#000", "#fff"));
@@ -76,7 +81,7 @@ mod tests {
     #[test]
     fn curves_have_distinct_colours_that_show_on_white() {
         for (i, one) in CURVES.iter().enumerate() {
-            assert!(luma(*one) < 0.7, "{one:?}");
+            assert!(luminance(*one) < 0.5, "{one:?}");
             assert!(CURVES[..i].iter().all(|other| other != one), "{one:?}");
         }
     }

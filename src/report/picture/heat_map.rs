@@ -23,10 +23,10 @@ const STRIP: f64 = 16.0;
 
 /// `grid` as a heat map, an SVG picture: light is low and dark is high, hatched is what was not measured.
 ///
-/// Colours span the values from the 1st to the 99th percentile, so that one outlier does not make all others look alike; a
-/// line below the map says how many lie outside. Up to 32 columns the values stand in the cells. More than 64 rows or
-/// columns are shown in blocks of neighbours, by the median of each block: the title says so. Groups have a border and
-/// their names along the axes.
+/// Colours span the values from the 1st to the 99th percentile, so that one outlier does not make all others look
+/// alike; a line below the map says how many lie outside. Up to 32 columns the values stand in the cells. More than
+/// 64 rows or columns are shown in blocks of neighbours, by the median of each block: the title says so. Groups
+/// have a border and their names along the axes.
 pub fn heat_map(grid: &Grid) -> String {
     let shown = aggregate(grid);
     let title = match shown.block {
@@ -70,6 +70,8 @@ struct Map<'a> {
     cell_height: f64,
     is_printed: bool,
     is_upward: bool,
+    are_rows_named: bool,
+    are_columns_named: bool,
 }
 
 impl<'a> Map<'a> {
@@ -91,19 +93,23 @@ impl<'a> Map<'a> {
         };
         let names = widest(&mut grid.columns.iter().map(String::as_str));
         let is_upward = names + 4.0 > cell_width;
-        let strip = |groups: &[(usize, String)]| if groups.is_empty() { 0.0 } else { STRIP };
+        let strip = |is_named: bool| if is_named { STRIP } else { 0.0 };
+        let are_rows_named = are_named(&grid.groups, rows);
+        let are_columns_named = are_named(&shown.column_groups, columns);
         let row_names = widest(&mut grid.rows.iter().map(String::as_str));
         let column_names = if is_upward { names } else { SMALL_PX };
         Map {
             grid,
             column_groups: &shown.column_groups,
             scale: Scale::of(values),
-            left: (GAP + strip(&grid.groups) + row_names + 6.0).ceil(),
-            top: (34.0 + strip(&shown.column_groups) + column_names + 6.0).ceil(),
+            left: (GAP + strip(are_rows_named) + row_names + 6.0).ceil(),
+            top: (34.0 + strip(are_columns_named) + column_names + 6.0).ceil(),
             cell_width,
             cell_height,
             is_printed,
             is_upward,
+            are_rows_named,
+            are_columns_named,
         }
     }
 
@@ -184,14 +190,16 @@ impl<'a> Map<'a> {
         let bold = " font-weight=\"600\"";
         for (from, to, name) in spans(&self.grid.groups, self.grid.rows.len()) {
             let (y, end) = (self.top + from * self.cell_height, self.top + to * self.cell_height);
-            svg.line((GAP, y), (self.left + self.width(), y), "#222", 1.5);
-            let name = fitted(name, end - y - 4.0);
+            svg.line((GAP, y), (self.left, y), "#999", 1.0);
+            svg.line((self.left, y), (self.left + self.width(), y), "#222", 1.5);
+            let name = if self.are_rows_named { fitted(name, end - y - 4.0) } else { String::new() };
             svg.upward(GAP + SMALL_PX, (y + end) / 2.0, Anchor::Middle, bold, &name);
         }
         for (from, to, name) in spans(self.column_groups, self.grid.columns.len()) {
             let (x, end) = (self.left + from * self.cell_width, self.left + to * self.cell_width);
-            svg.line((x, 34.0), (x, self.top + self.height()), "#222", 1.5);
-            let name = fitted(name, end - x - 4.0);
+            svg.line((x, 34.0), (x, self.top), "#999", 1.0);
+            svg.line((x, self.top), (x, self.top + self.height()), "#222", 1.5);
+            let name = if self.are_columns_named { fitted(name, end - x - 4.0) } else { String::new() };
             svg.text((x + end) / 2.0, 34.0 + SMALL_PX, Anchor::Middle, bold, &name);
         }
     }
@@ -237,6 +245,11 @@ impl<'a> Map<'a> {
     }
 }
 
+/// Whether groups have names beside the axis: those of one row each say no more than the rows' own.
+fn are_named(groups: &[(usize, String)], count: usize) -> bool {
+    !groups.is_empty() && groups.len() < count
+}
+
 /// Where each group begins and ends, and its name.
 fn spans(groups: &[(usize, String)], count: usize) -> impl Iterator<Item = (f64, f64, &str)> {
     let ends = groups.iter().skip(1).map(|(begin, _)| *begin).chain([count]);
@@ -244,4 +257,87 @@ fn spans(groups: &[(usize, String)], count: usize) -> impl Iterator<Item = (f64,
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn square(count: usize, group: usize, value: impl Fn(usize, usize) -> Option<f64>) -> Grid {
+        let names: Vec<String> = (0..count).map(|i| i.to_string()).collect();
+        Grid {
+            title: "Line transfer".into(),
+            unit: "ns".into(),
+            rows: names.clone(),
+            columns: names,
+            values: (0..count).map(|i| (0..count).map(|j| value(i, j)).collect()).collect(),
+            groups: (0..count).step_by(group).map(|begin| (begin, format!("node {}", begin / group))).collect(),
+        }
+    }
+
+    /// The texts that pointers over cells show, of a picture that must be XML with nothing smaller than 11 px.
+    fn hovers(svg: &str) -> Vec<String> {
+        let tree = roxmltree::Document::parse(svg).expect("XML");
+        for node in tree.descendants() {
+            if let Some(size) = node.attribute("font-size") {
+                assert!(size.parse::<f64>().expect("a number") >= 11.0);
+            }
+            assert!(node.attribute("id").is_none(), "two pictures of a page would share it");
+        }
+        let titles = tree.descendants().filter(|node| node.has_tag_name("title")).skip(1);
+        titles.map(|node| node.text().unwrap_or_default().to_string()).collect()
+    }
+
+    #[test]
+    fn each_cell_tells_its_value_and_what_is_missing_is_hatched() {
+        let svg = heat_map(&square(2, 2, |i, j| (i != j).then_some(100.0 * (i + 1) as f64)));
+        assert_eq!(hovers(&svg), ["0, 0: not measured", "0, 1: 100 ns", "1, 0: 200 ns", "1, 1: not measured"]);
+        assert!(
+            svg.contains("hatched: not measured") && svg.contains(">node 0</text>") && svg.contains(">200</text>")
+        );
+    }
+
+    #[test]
+    fn groups_of_one_row_each_are_borders_without_names() {
+        let svg = heat_map(&square(2, 1, |_, _| Some(1.0)));
+        assert!(!svg.contains("node 1") && svg.matches("#222\" stroke-width=\"1.5\"").count() == 4, "{svg}");
+    }
+
+    #[test]
+    fn large_machines_are_told_in_blocks_below_half_a_megabyte() {
+        for (count, group, cells, block) in
+            [(224, 28, 56 * 56, "4 × 4"), (448, 56, 64 * 64, "7 × 7"), (64, 8, 4096, "")]
+        {
+            let svg = heat_map(&square(count, group, |i, j| (i != j).then_some(1234.5 + (i * 7 + j) as f64)));
+            assert_eq!(hovers(&svg).len(), cells, "{count}");
+            assert!(svg.len() < 500_000, "{count}: {} bytes", svg.len());
+            assert_eq!(svg.contains(&format!("(median of {block} cpus)")), !block.is_empty(), "{count}");
+        }
+    }
+
+    #[test]
+    fn empty_single_constant_and_unmeasured_matrices_are_pictures_too() {
+        for (grid, cells) in [
+            (Grid::default(), 0),
+            (square(1, 1, |_, _| Some(5.0)), 1),
+            (square(3, 3, |_, _| Some(5.0)), 9),
+            (square(3, 3, |_, _| None), 9),
+            (square(3, 3, |i, _| Some([f64::NAN, f64::INFINITY, -1e300][i])), 9),
+            (Grid { columns: vec!["only".into()], ..square(40, 8, |i, _| Some(i as f64)) }, 40),
+        ] {
+            assert_eq!(hovers(&heat_map(&grid)).len(), cells, "{grid:?}");
+        }
+        assert!(heat_map(&square(3, 3, |_, _| None)).contains("nothing was measured"));
+    }
+
+    #[test]
+    fn the_same_matrix_is_the_same_text_and_names_are_escaped() {
+        let mut grid = square(3, 3, |i, j| Some((i + j) as f64));
+        grid.title = "a < b & \"c\"".into();
+        grid.rows[1] = "<svg>".into();
+        grid.unit = "µs&".into();
+        let svg = heat_map(&grid);
+        assert_eq!(svg, heat_map(&grid));
+        assert_eq!(hovers(&svg)[3], "<svg>, 0: 1 µs&");
+        let tree = roxmltree::Document::parse(&svg).expect("XML");
+        let title = tree.descendants().find(|node| node.has_tag_name("title")).expect("a title");
+        assert_eq!(title.text(), Some("a < b & \"c\""));
+    }
+}

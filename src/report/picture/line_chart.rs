@@ -34,7 +34,8 @@ pub fn line_chart(chart: &Chart) -> String {
 
     let names = shown.iter().map(|line| width_px(&line.name, SMALL_PX)).fold(0.0, f64::max).min(NAME_PX);
     let width = f64::from(PLOT.0) + 56.0 + names + GAP;
-    let height = (TOP + f64::from(PLOT.1)).max(TOP + 20.0 * shown.len() as f64) + 26.0;
+    let height =
+        (TOP + f64::from(PLOT.1)).max(TOP + 20.0 * shown.len() as f64) + if missing > 0 { 20.0 } else { 0.0 };
     let mut svg = Svg::new(width.max(width_px(&chart.title, TITLE_PX) + 2.0 * GAP).ceil(), height, &chart.title);
     svg.title(GAP, &chart.title);
     if count(&shown) == 0 {
@@ -65,7 +66,7 @@ pub fn line_chart(chart: &Chart) -> String {
             "not finite"
         };
         let note = format!("left out: {missing} {}, {why}", if missing == 1 { "point" } else { "points" });
-        svg.text(GAP, height - 10.0, Anchor::Start, "", &note);
+        svg.text(GAP, height - 8.0, Anchor::Start, "", &note);
     }
     svg.finish()
 }
@@ -73,7 +74,7 @@ pub fn line_chart(chart: &Chart) -> String {
 /// The axes and curves alone.
 fn plotted(chart: &Chart, lines: &[Line]) -> String {
     let points = || lines.iter().flat_map(|line| line.points.iter());
-    let x = Axis::over(points().map(|point| point.0), chart.x_log, chart.x.ends_with("bytes"), None);
+    let x = Axis::over(points().map(|point| point.0), chart.x_log, chart.x.ends_with("bytes"), None).padded();
     let y = Axis::over(points().map(|point| point.1), chart.y_log, chart.y.ends_with("bytes"), Some(0.0)).widened();
     let labels = y.labels().iter().map(|label| width_px(label, SMALL_PX)).fold(0.0, f64::max);
     let mut text = String::new();

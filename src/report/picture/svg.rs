@@ -25,8 +25,8 @@ impl Svg {
     pub(super) fn new(width: f64, height: f64, title: &str) -> Self {
         let mut svg = Svg(String::new());
         svg.push(format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
-             font-family=\"{FONTS}\" font-size=\"{SMALL_PX}\" fill=\"#222\">\n<title>{}</title>\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+             role=\"img\" font-family=\"{FONTS}\" font-size=\"{SMALL_PX}\" fill=\"#222\">\n<title>{}</title>\n\
              <rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
             escape(title),
             w = px(width),
@@ -42,6 +42,9 @@ impl Svg {
 
     /// A text whose base line is at `y`; `more` are further attributes.
     pub(super) fn text(&mut self, x: f64, y: f64, anchor: Anchor, more: &str, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -100,19 +103,30 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// About how wide a text is in px, at a height of `size_px`: no font is at hand, so that of a wide sans-serif.
+/// About how wide a text is in px, at a height of `size_px`: no font is at hand, so rather too wide, as in DejaVu
+/// Sans.
 pub(super) fn width_px(text: &str, size_px: f64) -> f64 {
-    text.chars().count() as f64 * 0.6 * size_px
+    let ems = text.chars().map(|character| match character {
+        ' ' | ',' | '.' | ':' | 'i' | 'j' | 'l' | '(' | ')' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '…' | '×' | '%' => 1.0,
+        'A'..='Z' => 0.75,
+        _ => 0.65,
+    });
+    ems.sum::<f64>() * size_px
 }
 
-/// `text` with its end cut off so that it is at most about `room_px` wide in small letters; empty where not even a letter
-/// and the dots fit.
+/// `text` with its end cut off so that it is at most about `room_px` wide in small letters; empty where not even a
+/// letter and the dots fit.
 pub(super) fn fitted(text: &str, room_px: f64) -> String {
     if width_px(text, SMALL_PX) <= room_px {
         return text.to_string();
     }
-    let fit = (room_px / (0.6 * SMALL_PX)).floor() as usize;
-    if fit < 2 { String::new() } else { text.chars().take(fit - 1).chain(['…']).collect() }
+    let fits = |count: &usize| {
+        let cut: String = text.chars().take(*count).chain(['…']).collect();
+        width_px(&cut, SMALL_PX) <= room_px
+    };
+    let count = (1..text.chars().count()).take_while(fits).last();
+    count.map_or(String::new(), |count| text.chars().take(count).chain(['…']).collect())
 }
 
 #[cfg(test)]
@@ -123,7 +137,7 @@ mod tests {
     fn texts_are_escaped_and_cut_to_their_room() {
         assert_eq!(escape("a<b & \"c\">\u{1}\n"), "a&lt;b &amp; &quot;c&quot;&gt;\u{fffd} ");
         assert_eq!(fitted("package 0", 1000.0), "package 0");
-        assert_eq!(fitted("package 0", 30.0), "pac…");
+        assert_eq!(fitted("package 0", 40.0), "pack…");
         assert_eq!(fitted("package 0", 10.0), "");
         assert_eq!((px(3.0), px(3.25), px(-0.5)), ("3".into(), "3.2".into(), "-0.5".into()));
     }

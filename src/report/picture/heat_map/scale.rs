@@ -11,13 +11,16 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// From the 1st to the 99th percentile of the values, which are finite: from the least to the greatest where they are a
-    /// hundred or fewer. `None` where there are none.
+    /// From the 1st to the 99th percentile of the values, which are finite: from the least to the greatest where they
+    /// are a hundred or fewer. `None` where there are none.
     pub(super) fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
         let low = values[(0.01 * last as f64).floor() as usize];
         let high = values[(0.99 * last as f64).ceil() as usize];
+        // Noise must not look like structure: the colours span a tenth of the values at least.
+        let missing = 0.1 * f64::midpoint(low, high).abs() - (high - low);
+        let (low, high) = if missing > 0.0 { (low - missing / 2.0, high + missing / 2.0) } else { (low, high) };
         let below = values.iter().filter(|value| **value < low).count();
         let above = values.iter().filter(|value| **value > high).count();
         Some(Scale { low, high, outside: (below, above) })
@@ -85,7 +88,12 @@ mod tests {
     #[test]
     fn one_value_is_in_the_middle_and_great_spans_do_not_overflow() {
         let constant = Scale::of(vec![7.0; 4]).expect("values");
-        assert_eq!((constant.share(7.0), constant.ticks()), (0.5, vec![(0.5, "7".to_string())]));
+        assert!((constant.share(7.0) - 0.5).abs() < 1e-12 && constant.ticks().len() > 2);
+        let zero = Scale::of(vec![0.0; 4]).expect("values");
+        assert_eq!((zero.share(0.0), zero.ticks()), (0.5, vec![(0.5, "0".to_string())]));
+        // 99 and 101 differ by less than the span of a tenth, so neither has an end colour.
+        let noise = Scale::of(vec![99.0, 101.0]).expect("values");
+        assert!((noise.share(99.0) - 0.4).abs() < 1e-12 && (noise.share(101.0) - 0.6).abs() < 1e-12);
         let wide = Scale::of(vec![-f64::MAX, f64::MAX]).expect("values");
         assert_eq!(wide.share(0.0), 0.5);
         assert!(!wide.ticks().is_empty());

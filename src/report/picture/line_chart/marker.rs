@@ -7,8 +7,8 @@ pub(super) fn colour(i: usize) -> [u8; 3] {
     CURVES[i % CURVES.len()]
 }
 
-/// Lengths in px of dash and gap of curve `i`; `None` is solid. With six markers and three dashes eighteen curves differ
-/// without their colours.
+/// Lengths in px of dash and gap of curve `i`; `None` is solid. With six markers and three dashes eighteen curves
+/// differ without their colours.
 pub(super) fn dash(i: usize) -> Option<(u32, u32)> {
     [None, Some((9, 4)), Some((3, 3))][(i + i / 6) % 3]
 }
