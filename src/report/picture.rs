@@ -3,7 +3,7 @@
 //! * [`heat_map`]: a matrix, such as what a line costs between each two cpus.
 //! * [`line_chart`]: curves, such as latency by working set, on plain or logarithmic axes.
 //! * [`bars`]: a few figures side by side.
-//! * [`csv`]: a matrix as text, whole, however large.
+//! * [`csv()`]: a matrix as text, whole, however large.
 //!
 //! The pictures stand on their own or within a page: they refer to nothing, hold no identifiers that two of them
 //! could share, and have text of 11 px and more. Colours are told apart with any colour vision, and curves by
