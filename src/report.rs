@@ -10,6 +10,7 @@ use std::path::Path;
 
 mod bill;
 mod json;
+pub mod picture;
 mod placement;
 mod prices;
 mod progress;
