@@ -17,10 +17,10 @@ mod progress;
 mod table;
 mod verdict;
 
-pub use bill::{bill_table, delays_csv, lines_csv};
+pub use bill::{bill_bars, bill_table, delays_csv, lines_csv};
 pub use json::json;
 pub use placement::placement_table;
-pub use prices::{curve_csv, prices_table, table_csv};
+pub use prices::{charts, curve_csv, heat_maps, prices_table, table_csv};
 pub use progress::{TimeLeft, time_left};
 pub use table::{plan_table, table, waits_table};
 pub use verdict::{verdict_json, verdict_table};

@@ -9,7 +9,7 @@ use crate::{
     data::matrix::Matrix,
     error::Error,
     objective::certificate::Totals,
-    os::{clock::Stopwatch, memory::Pages},
+    os::{clock::Stopwatch, counters::Reading, memory::Pages},
     placement::{actual::Actual, share},
     sync::{Flag, SharedF64, Slot, Tickets},
     trace::{CertificateKind, Observer, Sample, StopReason},
@@ -156,6 +156,8 @@ pub struct Run<'a, D: Matrix> {
     gate_solving: Vec<CachePadded<SharedF64>>,
     /// Seconds that each worker spent in windows: on its updates.
     busy_seconds: Vec<CachePadded<SharedF64>>,
+    /// What the kernel and the cpu counted of each worker's thread, where the run is watched.
+    readings: Vec<Mutex<Vec<Reading>>>,
     halt: CachePadded<Flag>,
     clock: Stopwatch,
     /// When `limits.seconds` are over, by `clock`.
@@ -206,7 +208,11 @@ impl<'a, D: Matrix> Run<'a, D> {
             meter: meter::Meter::new(task.plan, task.watches == Delaying::Sampled && !measures),
             measures,
             logs,
-            by_halves: measures || task.consistent || engine.lines_per_update() > 1,
+            by_halves: measures
+                || task.consistent
+                || engine.lines_per_update() > 1
+                || task.watches != Delaying::Unwatched
+                || task.ledgers.is_some(),
             free: engine.finishes() && replicas == 1,
             passes: CachePadded::default(),
             visited: CachePadded::new(SharedF64::new(1.0)),
@@ -230,6 +236,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             gate_seconds: padded(),
             gate_solving: padded(),
             busy_seconds: padded(),
+            readings: (0..workers).map(|_| Mutex::default()).collect(),
             slopes: Pages::placed(margins, &task.plan.site(&task.plan.in_runs())),
             balance: [SharedF64::new(1.0), SharedF64::new(1.0), SharedF64::new(1.0)],
             pace_damping: CachePadded::new(SharedF64::new(damping)),

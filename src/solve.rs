@@ -199,7 +199,9 @@ impl Fit<'_> {
             holds: self.holds() && !engine.dense(),
             consistent,
             watches: match placed.start.watching.delays {
-                true if by_turns || consistent || engine.lines_per_update() > 1 => Delaying::Numbered,
+                true if by_turns || consistent || engine.lines_per_update() > 1 || ledgers.is_some() => {
+                    Delaying::Numbered
+                }
                 true => Delaying::Sampled,
                 false => Delaying::Unwatched,
             },

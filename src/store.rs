@@ -88,6 +88,7 @@ pub trait Replica: Send + Sync + Sized + 'static {
     /// Opens the replica.
     fn open(&self) -> Self::Open<'_>;
     /// The window of an open replica.
+    #[inline(always)]
     fn view<'a, 'o: 'a>(&'a self, open: &'a mut Self::Open<'o>) -> Self::View<'a> {
         self.audited(open, None)
     }

@@ -13,6 +13,7 @@ use crate::{
     config::{Granularity, MergeKind, Runner, Setup},
     data::{Repeated, statistics::Rows},
     error::Result,
+    os::counters::{self, MachineUsage, Reading},
     placement::{Label, Plan, plan},
     run::Waits,
     solve::{Outcome, Start, Watching, solve},
@@ -135,6 +136,10 @@ pub struct Bill {
     pub memory: MemoryBill,
     /// Distance between replicas before the last exchange, root mean square, over the parameters' length; for several replicas.
     pub consensus: Option<f64>,
+    /// What the kernel and the cpu counted of the workers' threads together, each figure or why there is none.
+    pub counters: Vec<Reading>,
+    /// What the kernel counted of the machine meanwhile.
+    pub machine: Vec<Reading>,
     /// What the trials took, or why there were none.
     pub trials: Told<Trials>,
     /// What it amounts to.
@@ -184,7 +189,9 @@ pub fn bill(
     stage("the run itself");
     let watching = Watching { delays: true, audit: false };
     let start = Start { watching, interrupted: Some(interrupted), ..Start::default() };
+    let before = MachineUsage::now();
     let outcome = solve(data.again(), setup, &planned, start, observer)?;
+    let machine = MachineUsage::now().since(&before);
     stage("an audited run");
     let audited = audit(data, setup, &planned, &outcome, (look, interrupted))?;
     stage("what the data make one expect");
@@ -192,11 +199,12 @@ pub fn bill(
     let expected = Expected::new(&rows, &outcome, audited.as_ref().ok());
     drop(rows);
     let trials = trials::run(data, (setup, &planned, topology), &outcome, (look, interrupted), &mut stage)?;
-    Ok((draw_up(setup, &planned, &outcome, Looked { audited, expected, trials }), outcome))
+    Ok((draw_up(setup, &planned, &outcome, Looked { machine, audited, expected, trials }), outcome))
 }
 
 /// What the runs beside the run itself found, or why they did not.
 struct Looked {
+    machine: Vec<Reading>,
     audited: Perhaps<(Audited, Seen)>,
     expected: Expected,
     trials: Perhaps<Trials>,
@@ -225,6 +233,8 @@ fn draw_up(setup: &Setup, plan: &Plan, outcome: &Outcome, looked: Looked) -> Bil
         expected: looked.expected,
         memory: memory(plan, outcome),
         consensus: consensus(outcome),
+        counters: counters::sum(&outcome.seen.readings),
+        machine: looked.machine,
         trials: Told::from(looked.trials),
         findings: Vec::new(),
         clean: true,

@@ -58,7 +58,7 @@ pub struct Usage {
 impl Usage {
     /// Asks.
     pub fn now() -> Self {
-        let usage = rusage();
+        let usage = rusage(libc::RUSAGE_SELF);
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
         Usage {
             // Linux counts KiB.
@@ -69,17 +69,17 @@ impl Usage {
     }
 }
 
-fn rusage() -> libc::rusage {
+fn rusage(whose: libc::c_int) -> libc::rusage {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the place has the size of the struct that the kernel writes; RUSAGE_SELF is always accepted.
-    unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+    // SAFETY: the place has the size of the struct that the kernel writes; both `whose` are always accepted.
+    unsafe { libc::getrusage(whose, usage.as_mut_ptr()) };
     // SAFETY: all fields are integers, zero to begin with, so the struct is valid whatever the call did.
     unsafe { usage.assume_init() }
 }
 
-/// How often threads of this process have lost their cpu to another so far.
+/// How often the calling thread has lost its cpu to another so far.
 pub fn involuntary_switches() -> u64 {
-    u64::try_from(rusage().ru_nivcsw).unwrap_or(0)
+    u64::try_from(rusage(libc::RUSAGE_THREAD).ru_nivcsw).unwrap_or(0)
 }
 
 /// Seconds of cpu that the hypervisor has given to other guests so far, all cpus together; `None` if the kernel does not say.

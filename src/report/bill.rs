@@ -1,9 +1,14 @@
 //! The bill of a run as a page of text, and its tables as CSV.
 
-use super::{short, table::entry};
+use super::{
+    picture::{Bars, bars},
+    short,
+    table::entry,
+};
 use crate::{
     contention::run::{Bill, Cause, DelayBill, Expected, Finding, Told},
     data::statistics::Estimate,
+    os::counters::Reading,
     placement::Label,
     trace::{Audited, HotLine, Lost, SlotOf},
 };
@@ -32,6 +37,7 @@ pub fn bill_table(bill: &Bill) -> String {
     };
     text += &tries(bill);
     text += &memory(bill);
+    text += &counted(bill);
     if let Some(consensus) = bill.consensus {
         text += &entry(
             "consensus",
@@ -229,6 +235,38 @@ fn memory(bill: &Bill) -> String {
     entry("memory", &format!("{share}; {pages}"))
 }
 
+/// What was counted, and what was not, each reason once.
+fn counted(bill: &Bill) -> String {
+    let told = |reading: &&Reading| reading.value.is_some_and(|value| value != 0.0);
+    let figure = |reading: &Reading| {
+        let node = reading.node.map_or(String::new(), |node| format!(" of node {node}"));
+        let scaled = reading.scaled.filter(|scaled| *scaled < 1.0);
+        let scaled = scaled.map_or(String::new(), |scaled| format!(" (from {:.0} % of the time)", 100.0 * scaled));
+        let name = reading.name.replace('_', " ");
+        let unit = if reading.unit == "events" { String::new() } else { format!(" {}", reading.unit) };
+        format!("{name}{node} {}{unit}{scaled}", short(reading.value.unwrap_or(f64::NAN)))
+    };
+    let mut text = String::new();
+    for (name, readings) in [("counters", &bill.counters), ("machine", &bill.machine)] {
+        let figures: Vec<String> = readings.iter().filter(told).map(figure).collect();
+        if !figures.is_empty() {
+            text += &entry(name, &figures.join("; "));
+        }
+    }
+    let mut refused: Vec<(&str, Vec<&str>)> = Vec::new();
+    for reading in bill.counters.iter().chain(&bill.machine) {
+        let Some(reason) = reading.reason.as_deref() else { continue };
+        match refused.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(reading.name),
+            None => refused.push((reason, vec![reading.name])),
+        }
+    }
+    for (reason, names) in refused {
+        text += &entry("not counted", &format!("{}: {reason}", names.join(", ").replace('_', " ")));
+    }
+    text
+}
+
 fn lines(audited: &Audited) -> String {
     if audited.hottest.is_empty() {
         return String::new();
@@ -295,11 +333,22 @@ fn verdict(bill: &Bill) -> String {
     text
 }
 
-/// Delays as CSV: `owner,upto,updates`, an owner being `all`; and each worker's and block's summary behind.
+/// Delays as CSV: `owner,updates,mean,p99,max`, an owner being `all`, `far` (updates of workers of other nodes alone), a worker, or a
+/// sixteenth of the slots; behind them the histogram of all as `upto N,updates,,,`.
 pub fn delays_csv(delays: &DelayBill) -> String {
-    let mut text = String::from("owner,upto,updates\n");
+    let mut text = String::from("owner,updates,mean,p99,max\n");
+    let mut owners = vec![("all".to_string(), Some(&delays.all)), ("far".into(), delays.far.as_ref())];
+    let workers = delays.workers.iter().enumerate();
+    owners.extend(workers.map(|(worker, summary)| (format!("worker {worker}"), summary.as_ref())));
+    let blocks = delays.blocks.iter().enumerate();
+    owners.extend(blocks.map(|(block, summary)| (format!("block {block}"), summary.as_ref())));
+    for (owner, summary) in owners {
+        if let Some(summary) = summary {
+            let _ = writeln!(text, "{owner},{},{},{},{}", summary.updates, summary.mean, summary.p99, summary.max);
+        }
+    }
     delays.histogram.iter().for_each(|(upto, updates)| {
-        let _ = writeln!(text, "all,{upto},{updates}");
+        let _ = writeln!(text, "upto {upto},{updates},,,");
     });
     text
 }
@@ -314,4 +363,28 @@ pub fn lines_csv(audited: &Audited) -> String {
         let _ = writeln!(text, "{replica},{first_slot},{taken},{taken_far},{taken_false},{writers},{names}");
     }
     text
+}
+
+/// Seconds by cause, and delays by octave, as bars: a name and an SVG each.
+pub fn bill_bars(bill: &Bill) -> Vec<(&'static str, String)> {
+    let of = |finding: &Finding| Some((name(finding.cause).to_string(), finding.seconds?));
+    let causes = Bars {
+        title: "what the time of solving went to".into(),
+        unit: "s".into(),
+        bars: bill.findings.iter().filter_map(of).collect(),
+    };
+    let mut pictures = vec![("causes.svg", bars(&causes))];
+    if let Told::Figure(delays) = &bill.delays {
+        let octave = |&(upto, count): &(u64, u64)| {
+            let from = if upto < 2 { upto } else { upto / 2 + 1 };
+            (if from == upto { upto.to_string() } else { format!("{from} to {upto}") }, count as f64)
+        };
+        let delays = Bars {
+            title: "delays, in updates of the replica".into(),
+            unit: "updates looked at".into(),
+            bars: delays.histogram.iter().map(octave).collect(),
+        };
+        pictures.push(("delays.svg", bars(&delays)));
+    }
+    pictures
 }

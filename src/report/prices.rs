@@ -1,6 +1,10 @@
 //! A machine's price list as a page of text and as CSV.
 
-use super::{short, table::entry};
+use super::{
+    picture::{Chart, Grid, Line, heat_map, line_chart},
+    short,
+    table::entry,
+};
 use crate::{
     machine::{Curve, Place, Price, PriceList, Table},
     placement::Label,
@@ -10,6 +14,8 @@ use std::{collections::BTreeMap, fmt::Write};
 
 /// Cpus whose tables are printed whole.
 const WHOLE: usize = 16;
+/// Lines of a chart that can be told apart.
+const LINES: usize = 12;
 /// A list whose passes differ by more than this was not taken on a quiet machine.
 const QUIET: f64 = 0.1;
 
@@ -192,4 +198,67 @@ pub fn curve_csv(curve: &Curve) -> String {
 fn figures(price: &Price) -> String {
     let Price { median, p10, p90, samples, spread } = price;
     format!("{median},{p10},{p90},{samples},{spread}")
+}
+
+/// The tables as heat maps, a name and an SVG each; places of one L3, or of one node, are framed.
+pub fn heat_maps(list: &PriceList, topology: &Topology) -> Vec<(String, String)> {
+    let map = |table: &Table| {
+        let head = |place: Place| if place == Place::Cpu { "cpu" } else { "node" };
+        let names = |place: Place, numbers: &[u32]| {
+            numbers.iter().map(|number| format!("{} {number}", head(place))).collect()
+        };
+        let grid = Grid {
+            title: table.title.clone(),
+            unit: table.unit.clone(),
+            rows: names(table.places.0, &table.rows),
+            columns: names(table.places.1, &table.columns),
+            values: table
+                .prices
+                .iter()
+                .map(|row| row.iter().map(|price| Some((*price)?.median)).collect())
+                .collect(),
+            groups: groups(table, topology),
+        };
+        (table.key.clone(), heat_map(&grid))
+    };
+    list.tables.iter().map(map).collect()
+}
+
+/// Where another L3 begins, or another node on a machine that tells of no L3.
+fn groups(table: &Table, topology: &Topology) -> Vec<(usize, String)> {
+    let mut groups: Vec<(usize, String)> = Vec::new();
+    let square = table.places == (Place::Cpu, Place::Cpu);
+    for (at, number) in table.rows.iter().enumerate().filter(|_| square) {
+        let Some(cpu) = topology.cpus.iter().find(|cpu| cpu.os == *number) else { continue };
+        let name = match (topology.l3s.len() > topology.nodes.len(), cpu.l3, cpu.node) {
+            (true, Some(l3), _) => format!("L3 {l3}"),
+            (_, _, Some(node)) => format!("node {}", topology.nodes[node].os),
+            _ => continue,
+        };
+        if groups.last().is_none_or(|(_, last)| *last != name) {
+            groups.push((at, name));
+        }
+    }
+    groups
+}
+
+/// The curves as charts, a name and an SVG each.
+pub fn charts(list: &PriceList) -> Vec<(String, String)> {
+    let chart = |curve: &Curve| {
+        let positive = curve.lines.iter().all(|line| line.points.iter().all(|point| point.1.median > 0.0));
+        let line = |line: &crate::machine::Line| Line {
+            name: line.name.clone(),
+            points: line.points.iter().map(|(size, price)| (*size, price.median)).collect(),
+        };
+        let chart = Chart {
+            title: curve.title.clone(),
+            x: curve.size.clone(),
+            y: curve.unit.clone(),
+            x_log: !curve.key.starts_with("loaded"),
+            y_log: positive,
+            lines: curve.lines.iter().take(LINES).map(line).collect(),
+        };
+        (curve.key.clone(), line_chart(&chart))
+    };
+    list.curves.iter().map(chart).collect()
 }

@@ -127,6 +127,7 @@ impl<D: Matrix> Run<'_, D> {
             retries: (0..self.workers()).map(|worker| self.engine.retries(worker)).collect(),
             audited: self.audit(),
             unaudited: None,
+            readings: self.readings.iter().map(|readings| readings.lock().expect(PANICKED).clone()).collect(),
         }
     }
 

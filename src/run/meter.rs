@@ -5,9 +5,10 @@
 //! workers of the replica before its update and after it, and the difference is the delay. That is the definition by tickets
 //! ([`gauge`](super::gauge)) less what other workers had begun and not finished, without a line that all write. An update is sampled
 //! once in 32 times as many as workers share the replica, so that reading W lines W times costs each of them a thirty-second of a
-//! transfer an update. Where nothing is watched an update pays nothing, and 32 of them together one branch.
+//! transfer an update. Runs that are watched go by halves ([`turns`](super::turns)), so that the loop of the others
+//! is as if there were nothing to watch: a branch for it there, even one in sixty updates, cost a twentieth of the time on short rows.
 
-use crate::{placement::Plan, sync::Progress, trace::DelayTally};
+use crate::{data::matrix::Row, placement::Plan, sync::Progress, trace::DelayTally};
 use crossbeam_utils::CachePadded;
 
 /// Updates between two samples, for each worker of the replica.
@@ -20,10 +21,9 @@ pub(super) struct Meter {
 
 /// One worker's samples, for a window.
 pub(super) struct Sampler<'a> {
-    /// The counts of the other workers of the replica, each with whether it is on another node; empty where nothing is
-    /// watched.
+    /// The counts of the other workers of the replica, each with whether it is on another node.
     others: Vec<(&'a Progress, bool)>,
-    own: Option<&'a Progress>,
+    own: &'a Progress,
     updates: u64,
     every: u32,
     left: u32,
@@ -37,18 +37,16 @@ impl Meter {
         Meter { written: (0..count).map(|_| CachePadded::default()).collect() }
     }
 
-    /// For `worker`, which has written `updates`. Allocates, once a window, where delays are watched.
-    pub(super) fn sampler<'a>(&'a self, plan: &Plan, worker: usize, updates: u64) -> Sampler<'a> {
+    /// For `worker`, which has written `updates`; `None` where nothing is watched. Allocates, once a window.
+    pub(super) fn sampler<'a>(&'a self, plan: &Plan, worker: usize, updates: u64) -> Option<Box<Sampler<'a>>> {
+        let own = self.written.get(worker)?;
         let peers = &plan.replicas[plan.workers[worker].replica].workers;
-        let own = self.written.get(worker).map(|own| &**own);
-        let other = |&peer: &usize| {
-            let count = self.written.get(peer).filter(|_| peer != worker)?;
-            Some((&**count, far(plan, worker, peer)))
-        };
+        let others = peers.iter().filter(|&&peer| peer != worker);
+        let others = others.map(|&peer| (&*self.written[peer], far(plan, worker, peer))).collect();
         let every = EVERY * u32::try_from(peers.len()).unwrap_or(u32::MAX / EVERY);
         // As if the windows before were one with this. Workers do not sample in step.
         let left = every - ((updates + 7 * worker as u64) % u64::from(every)) as u32;
-        Sampler { others: peers.iter().filter_map(other).collect(), own, updates, every, left, before: None }
+        Some(Box::new(Sampler { others, own, updates, every, left, before: None }))
     }
 }
 
@@ -59,35 +57,26 @@ pub(super) fn far(plan: &Plan, one: usize, other: usize) -> bool {
 }
 
 impl Sampler<'_> {
-    /// The line before which to look again, when line `k` of `count` is next.
-    #[inline(always)]
-    pub(super) fn begin(&mut self, k: usize, count: usize) -> usize {
-        if self.own.is_none() {
-            return count;
-        }
+    /// An update begins.
+    #[inline(never)]
+    pub(super) fn begin(&mut self) {
         self.left -= 1;
         if self.left == 0 {
             self.left = self.every;
             self.before = Some(self.look());
         }
-        k + 1
     }
 
-    /// One more is written, or the lines up to the end where nothing is watched; `touched` tells which slots it had.
-    #[inline(always)]
-    pub(super) fn end<I: Iterator<Item = usize>>(
-        &mut self,
-        tally: Option<&mut DelayTally>,
-        touched: impl FnOnce() -> I,
-    ) {
-        let Some(own) = self.own else { return };
+    /// It is written, in the slots of `row`.
+    #[inline(never)]
+    pub(super) fn end(&mut self, tally: Option<&mut DelayTally>, row: Row<'_>) {
         self.updates += 1;
-        own.publish(self.updates);
+        self.own.publish(self.updates);
         if let Some(before) = self.before.take() {
             let after = self.look();
             let [near, far] = [0, 1].map(|k| after[k] - before[k]);
             if let Some(tally) = tally {
-                tally.count(near, far, touched());
+                tally.count(near, far, row.slots());
             }
         }
     }
@@ -103,7 +92,7 @@ impl Sampler<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{config::Setup, placement::plan, topology::Topology, trace::Delays};
+    use crate::{config::Setup, data::matrix::SparseRow, placement::plan, topology::Topology, trace::Delays};
 
     #[test]
     fn a_sample_is_what_the_others_of_the_replica_wrote_meanwhile() {
@@ -112,18 +101,20 @@ mod tests {
         setup.parameters.replicas = Some(crate::config::Granularity::Machine);
         let plan = plan(&topology, &setup).expect("a plan");
         let meter = Meter::new(&plan, true);
-        let mut samplers: Vec<_> = (0..4).map(|worker| meter.sampler(&plan, worker, 0)).collect();
+        let mut samplers: Vec<_> = (0..4).map(|worker| meter.sampler(&plan, worker, 0).expect("watched")).collect();
         let mut tally = DelayTally::new(64);
+        let nothing = Row::Dense(&[]);
         let other = |sampler: &mut Sampler<'_>| {
-            sampler.begin(0, 1);
-            sampler.end(None, std::iter::empty);
+            sampler.begin();
+            sampler.end(None, nothing);
         };
         // Worker 0 samples its 128th update: meanwhile its neighbour writes once, and those of the other node three times.
         let (first, rest) = samplers.split_at_mut(1);
         (1..128).for_each(|_| other(&mut first[0]));
-        assert_eq!(first[0].begin(3, 9), 4);
+        first[0].begin();
         [0, 1, 1, 2].iter().for_each(|&k| other(&mut rest[k]));
-        first[0].end(Some(&mut tally), || [0, 63].into_iter());
+        let row = SparseRow::new(&[0, 63], &[1.0, 1.0], 64);
+        first[0].end(Some(&mut tally), Row::Sparse(row));
         let summary = |delays: &Delays| delays.summary("sampled").map(|summary| (summary.updates, summary.max));
         assert_eq!(summary(&tally.all), Some((1, 4)));
         assert_eq!(summary(&tally.far), Some((1, 3)));
@@ -137,6 +128,6 @@ mod tests {
         let topology = Topology::from_synthetic("core:2 pu:1").expect("a topology");
         let plan = plan(&topology, &Setup::default()).expect("a plan");
         let meter = Meter::new(&plan, false);
-        assert_eq!(meter.sampler(&plan, 0, 0).begin(2, 32), 32);
+        assert!(meter.sampler(&plan, 0, 0).is_none());
     }
 }

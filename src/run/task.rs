@@ -50,7 +50,7 @@ pub enum Delaying {
     Unwatched,
     /// By a sampled clock ([`meter`](super)): for updates on threads that go by one line each.
     Sampled,
-    /// By numbers, as for a step rule.
+    /// By numbers, as for a step rule; in an audited run all updates are slow anyway.
     Numbered,
 }
 

@@ -1,7 +1,8 @@
 //! Real threads, pinned by the plan.
 
 use super::{
-    Crew, Ended, PANICKED, Run, Task,
+    Crew, Delaying, Ended, PANICKED, Run, Task,
+    cursor::Half,
     engine::{Engine, SEATED, Seat, Team, settle},
     injection::slowness,
     turns::{Sight, Turn},
@@ -12,7 +13,11 @@ use crate::{
     error::Result,
     method::{Beside, Method, Term},
     objective::Linear,
-    os::{clock::Stopwatch, markers},
+    os::{
+        clock::Stopwatch,
+        counters::{Counters, Reading, ThreadUsage},
+        markers,
+    },
     placement::team,
     store::{Replica, View},
     sync::{Gate, retries},
@@ -39,6 +44,7 @@ pub fn run<D: Matrix>(
     team::each(plan, |worker| {
         let _watch = gate.watch();
         let crew = Crew::Thread(worker, &gate, &run.gate_seconds[worker]);
+        let counted = (run.task.watches != Delaying::Unwatched).then(Counted::start);
         run.drive(&crew, |run, epoch, windows| {
             for index in windows {
                 let mut again = false;
@@ -51,9 +57,33 @@ pub fn run<D: Matrix>(
                 }
             }
         });
+        if let Some(counted) = counted {
+            *run.readings[worker].lock().expect(PANICKED) = counted.stop();
+        }
     });
     markers::end();
     run.end()
+}
+
+/// What is counted of a thread, from its start line to its stop.
+struct Counted {
+    counters: Counters,
+    usage: ThreadUsage,
+}
+
+impl Counted {
+    fn start() -> Self {
+        let mut counters = Counters::open();
+        let usage = ThreadUsage::now();
+        counters.start();
+        Counted { counters, usage }
+    }
+
+    fn stop(mut self) -> Vec<Reading> {
+        let mut readings = self.counters.stop();
+        readings.extend(ThreadUsage::now().since(&self.usage));
+        readings
+    }
 }
 
 impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
@@ -64,17 +94,16 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     pub(super) fn visit(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let task = &run.task;
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts, books, .. } = &mut **seat.as_mut().expect(SEATED);
+        let Seat { order, hands, parts, .. } = &mut **seat.as_mut().expect(SEATED);
         let (frame, method, marks) = (task.frame.clone(), self.method.clone(), task.shards.marks(worker));
         let buckets = order.epoch(epoch);
         let (skipped, window) = run.window_of(buckets, index);
         let replica = &self.replicas[task.plan.workers[worker].replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
-        let x = replica.x.audited(&mut open, books.as_deref());
+        let x = replica.x.view(&mut open);
         let rarity = task.shards.rarity(worker);
         let beside = Beside { average: replica.beside.view(&mut open_beside), rarity };
         let (mut due, mut visited) = (Due::new(parts, window), 0);
-        let mut sampler = run.meter.sampler(task.plan, worker, hands.updates);
         retries::take();
         markers::start();
         on_vectors(
@@ -86,29 +115,20 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                     if looked + count == 0 || run.poll() {
                         break;
                     }
-                    let mut k = 0;
-                    while k < count {
-                        let next = sampler.begin(k, count);
-                        for k in k..next {
-                            let Line { part, line: i } = due.line(k);
-                            let part = parts[part as usize];
-                            let (f, state) = (part.glm(marks, &frame), &part.state[..]);
-                            let held = x.hold(f.line(i));
-                            let term = Term { f: &f, i, state };
-                            let pending = method.read(term, &x, &pace, &mut hands.local);
-                            method.write(term, &x, &beside, pending, &pace, &mut hands.local);
-                            if let Some(rest) = part.rests.get(i) {
-                                rest.visited(M::moves(&pending));
-                            }
-                            if let Some(held) = held {
-                                hands.stripes_waited += u64::from(held.waits());
-                            }
+                    for k in 0..count {
+                        let Line { part, line: i } = due.line(k);
+                        let part = parts[part as usize];
+                        let (f, state) = (part.glm(marks, &frame), &part.state[..]);
+                        let held = x.hold(f.line(i));
+                        let term = Term { f: &f, i, state };
+                        let pending = method.read(term, &x, &pace, &mut hands.local);
+                        method.write(term, &x, &beside, pending, &pace, &mut hands.local);
+                        if let Some(rest) = part.rests.get(i) {
+                            rest.visited(M::moves(&pending));
                         }
-                        sampler.end(hands.tally.as_deref_mut(), || {
-                            let Line { part, line } = due.line(k);
-                            parts[part as usize].matrix.row(line).slots()
-                        });
-                        k = next;
+                        if let Some(held) = held {
+                            hands.stripes_waited += u64::from(held.waits());
+                        }
                     }
                     visited = count;
                     hands.updates += count as u64;
@@ -125,7 +145,8 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         markers::stop();
     }
 
-    /// The same by halves, for a run that measures or injects delays, writes several lines an update or reads consistently.
+    /// The same by halves, for a run that measures, samples or injects delays, keeps books, writes several lines an update or
+    /// reads consistently.
     pub(super) fn visit_by_halves(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
         let Seat { order, hands, parts, cursor, books } = &mut **seat.as_mut().expect(SEATED);
@@ -141,6 +162,8 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             let lines: usize = stage.buckets.iter().map(|bucket| bucket.lines as usize).sum();
             hands.steps.reserve(lines.div_ceil(self.method.lines_per_update()));
         }
+        let mut sampler = run.meter.sampler(run.task.plan, worker, hands.updates);
+        let mut first = (0, 0);
         cursor.start(&stage);
         markers::start();
         on_vectors(
@@ -153,11 +176,22 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         cursor.halt();
                     }
                     turns = turns.wrapping_add(1);
+                    if let Some(sampler) = &mut sampler
+                        && let Some(Half::Read(place)) = cursor.next
+                    {
+                        let slot = cursor.update(place).1[0];
+                        first = (slot.part as usize, slot.line);
+                        sampler.begin();
+                    }
                     let pause = match Self::turn(run, &method, &stage, &sight, hands, cursor) {
                         Turn::Part => continue,
                         Turn::Read => slow,
                         Turn::Update { pause } => {
                             updates += 1;
+                            if let Some(sampler) = &mut sampler {
+                                let row = stage.parts[first.0].matrix.row(first.1);
+                                sampler.end(hands.tally.as_deref_mut(), row);
+                            }
                             // Under stripes nobody comes between the halves.
                             if stage.holds { pause + slow } else { pause }
                         }

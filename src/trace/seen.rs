@@ -1,6 +1,7 @@
 //! What was seen of the memory in a run that was asked to look.
 
 use super::{DelayTally, Delays};
+use crate::os::counters::Reading;
 use serde::Serialize;
 
 /// What was seen of the memory, beside the solving.
@@ -14,6 +15,9 @@ pub struct Seen {
     pub delays_split: bool,
     /// By worker, how often a compare-exchange found that another had come first.
     pub retries: Vec<u64>,
+    /// What the kernel and the cpu counted of each worker's thread, from the first epoch to the last; empty where they take turns on
+    /// one.
+    pub readings: Vec<Vec<Reading>>,
     /// What the books say, in an audited run.
     pub audited: Option<Audited>,
     /// Why there are none, where there are none.

@@ -10,7 +10,7 @@ use farrow::{
         host::{self, Host},
         signals::Interrupt,
     },
-    report::{curve_csv, prices_table, table_csv},
+    report::{charts, curve_csv, heat_maps, prices_table, table_csv},
     topology::Topology,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -38,7 +38,7 @@ pub(super) struct Args {
     /// Keep the price list in FILE
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Write prices.json, topology.json, page.txt, and each table and curve as CSV into this folder
+    /// Write prices.json, topology.json, page.txt, and each table and curve as CSV and SVG into this folder
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Print the price list as JSON
@@ -140,6 +140,8 @@ fn keep(folder: &Path, list: &PriceList, topology: &Topology, page: &str) -> Res
     files.push(("topology.json".into(), topology.to_json()));
     files.extend(list.tables.iter().map(|table| (format!("{}.csv", table.key), table_csv(table))));
     files.extend(list.curves.iter().map(|curve| (format!("{}.csv", curve.key), curve_csv(curve))));
+    let pictures = heat_maps(list, topology).into_iter().chain(charts(list));
+    files.extend(pictures.map(|(key, svg)| (format!("{key}.svg"), svg)));
     for (name, text) in files {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|source| Error::io("write", &path, source))?;

@@ -11,7 +11,7 @@ use farrow::{
     data::{self, Repeated},
     error::{Error, Result},
     os::signals::Interrupt,
-    report::{bill_table, delays_csv, lines_csv},
+    report::{bill_bars, bill_table, delays_csv, lines_csv},
     trace::{Continue, Observer, Sample, Snapshot},
 };
 use std::{
@@ -46,7 +46,7 @@ pub(super) struct Args {
     /// Seconds of one trial
     #[arg(long, value_name = "SECONDS", default_value_t = Look::default().trial_seconds, value_parser = seconds)]
     trial_seconds: f64,
-    /// Write bill.json, page.txt, delays.csv and lines.csv into this folder
+    /// Write bill.json, page.txt, delays and hot lines as CSV, and pictures into this folder
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Print the bill as one JSON object
@@ -120,6 +120,7 @@ fn keep(folder: &Path, bill: &Bill, page: &str, json: &str) -> Result<()> {
     if let Told::Figure(audited) = &bill.audited {
         files.push(("lines.csv", lines_csv(audited)));
     }
+    files.extend(bill_bars(bill));
     for (name, text) in files {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|source| Error::io("write", &path, source))?;

@@ -1,6 +1,6 @@
 //! Streaming through arrays.
 
-use super::{crew::bound, latency::site, question::Stream};
+use super::{crew::Crew, latency::site, question::Stream};
 use crate::{
     os::{clock::Stopwatch, memory::Pages},
     sync::{Flag, Gate},
@@ -13,6 +13,7 @@ const PAUSED: usize = 512;
 
 /// GB/s of all cpus together: samples are of the same stretch of each cpu's time, and begin after a pass over the array.
 pub(super) fn together(
+    crew: &Crew,
     stream: Stream,
     cpus: &[u32],
     node: Option<u32>,
@@ -22,7 +23,7 @@ pub(super) fn together(
     let (ready, halt) = (Gate::new(cpus.len()), Flag::default());
     let numbers = (bytes as usize / 8 / cpus.len()).max(2 * PIECE).next_multiple_of(2 * PIECE);
     let site = site(node, true);
-    let rates = bound(cpus, |_| {
+    let rates = crew.bound(cpus, |_| {
         let mut array = Pages::<u64>::placed(numbers, &site);
         array.fill(1);
         ready.meet(|| ());

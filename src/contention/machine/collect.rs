@@ -181,14 +181,16 @@ fn spot(question: &Question) -> Spot {
             format!("cpus {} and {}", cpus.0, cpus.1),
             f64::from(*bytes),
         ),
-        Question::Update { meet, cpus, percent } => point(
-            "update",
-            "an update of one parameter, by the share that goes to eight common ones",
-            "ns",
-            "workers",
-            format!("{}, {percent} % common", name_of(*meet)),
-            cpus.len() as f64,
-        ),
+        Question::Update { meet, cpus, percent } => {
+            let (key, title) = match meet {
+                Meet::Lossy => {
+                    ("update.lossy", "a lossy update of one parameter, by the share that goes to eight common ones")
+                }
+                Meet::Locked => ("update.locked", "the same under a stripe's lock"),
+                Meet::Lossless | Meet::Count => ("update.lossless", "the same by compare-exchange"),
+            };
+            point(key, title, "ns", "workers", format!("{percent} % common"), cpus.len() as f64)
+        }
         Question::Lost { cpus, percent } => point(
             "lost",
             "lossy updates that are gone, by the share that goes to eight common parameters",

@@ -1,9 +1,10 @@
 //! Threads bound to cpus that begin together, and the batches that they time.
 
 use crate::{
-    os::{affinity, clock::Stopwatch},
+    os::{affinity, clock::Stopwatch, host},
     sync::{Flag, Gate},
 };
+use std::cell::Cell;
 
 /// Batches of a slice: the first is dropped.
 const BATCHES: f64 = 12.0;
@@ -14,11 +15,32 @@ const PATIENCE_S: f64 = 5.0;
 /// Turns of a wait between two looks at the clock.
 const LOOKS: u32 = 1 << 14;
 
-/// Runs `work` of every place in `cpus` on a thread bound to its cpu; all begin together.
-///
-/// # Errors
-/// Why a thread is not on its cpu.
-pub(super) fn bound<T: Send>(cpus: &[u32], work: impl Fn(usize) -> T + Sync) -> Result<Vec<T>, String> {
+/// Starts threads, and counts how often one of them loses its cpu to another thread after it was bound.
+#[derive(Debug, Default)]
+pub(super) struct Crew {
+    disturbances: Cell<u64>,
+}
+
+impl Crew {
+    /// How often threads have lost their cpus so far.
+    pub(super) fn disturbances(&self) -> u64 {
+        self.disturbances.get()
+    }
+
+    /// Runs `work` of every place in `cpus` on a thread bound to its cpu; all begin together.
+    ///
+    /// # Errors
+    /// Why a thread is not on its cpu.
+    pub(super) fn bound<T: Send>(&self, cpus: &[u32], work: impl Fn(usize) -> T + Sync) -> Result<Vec<T>, String> {
+        let done = bound(cpus, work)?;
+        let switches: u64 = done.iter().map(|(_, switches)| switches).sum();
+        self.disturbances.set(self.disturbances.get() + switches);
+        Ok(done.into_iter().map(|(result, _)| result).collect())
+    }
+}
+
+/// As [`Crew::bound`], each with how often its thread lost its cpu.
+fn bound<T: Send>(cpus: &[u32], work: impl Fn(usize) -> T + Sync) -> Result<Vec<(T, u64)>, String> {
     let (gate, failed) = (Gate::new(cpus.len()), Flag::default());
     let (gate, failed, work) = (&gate, &failed, &work);
     let run = move |place: usize, cpu: u32| {
@@ -31,7 +53,9 @@ pub(super) fn bound<T: Send>(cpus: &[u32], work: impl Fn(usize) -> T + Sync) -> 
         if failed.is_raised() {
             return Err(binding.reason.unwrap_or_else(|| "another thread is not on its cpu".into()));
         }
-        Ok(work(place))
+        let before = host::involuntary_switches();
+        let result = work(place);
+        Ok((result, host::involuntary_switches().saturating_sub(before)))
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> =
@@ -115,8 +139,9 @@ mod tests {
     #[test]
     fn a_cpu_that_does_not_exist_is_a_reason_and_not_a_hang() {
         let cpus = affinity::at_start().expect("cpus");
-        let why = bound(&[cpus[0], 100_000], |place| place).expect_err("no such cpu");
+        let crew = Crew::default();
+        let why = crew.bound(&[cpus[0], 100_000], |place| place).expect_err("no such cpu");
         assert!(why.contains("cpu"), "{why}");
-        assert_eq!(bound(&cpus[..1], |place| place + 7), Ok(vec![7]));
+        assert_eq!(crew.bound(&cpus[..1], |place| place + 7), Ok(vec![7]));
     }
 }

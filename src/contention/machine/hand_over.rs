@@ -1,6 +1,6 @@
 //! What threads wait for each other: a barrier, a token that goes round, a block of numbers handed over.
 
-use super::crew::{LOST_PATIENCE, batches, bound, spin};
+use super::crew::{Crew, LOST_PATIENCE, batches, spin};
 use crate::{
     os::{clock::Stopwatch, memory::Pages},
     sync::{Flag, Gate, Line, SharedF64, Slot},
@@ -14,9 +14,9 @@ const STOP: u64 = u64::MAX;
 const ROUNDS: u64 = 32;
 
 /// ns from one meeting at a gate to the next.
-pub(super) fn barrier(cpus: &[u32], seconds: f64) -> Result<Vec<f64>, String> {
+pub(super) fn barrier(crew: &Crew, cpus: &[u32], seconds: f64) -> Result<Vec<f64>, String> {
     let (gate, over) = (Gate::new(cpus.len()), Flag::default());
-    let samples = bound(cpus, |place| {
+    let samples = crew.bound(cpus, |place| {
         let (all, mut samples) = (Stopwatch::start(), Vec::new());
         loop {
             let clock = Stopwatch::start();
@@ -39,10 +39,10 @@ pub(super) fn barrier(cpus: &[u32], seconds: f64) -> Result<Vec<f64>, String> {
 }
 
 /// ns a hop of a token round the cpus.
-pub(super) fn token(cpus: &[u32], seconds: f64) -> Result<Vec<f64>, String> {
+pub(super) fn token(crew: &Crew, cpus: &[u32], seconds: f64) -> Result<Vec<f64>, String> {
     let workers = cpus.len();
     let (lines, tired): (Vec<Line>, _) = ((0..workers).map(|_| Line::default()).collect(), Flag::default());
-    let samples = bound(cpus, |place| {
+    let samples = crew.bound(cpus, |place| {
         let (next, own) = (&lines[(place + 1) % workers], &lines[place]);
         if place > 0 {
             for round in 1.. {
@@ -82,10 +82,10 @@ pub(super) fn token(cpus: &[u32], seconds: f64) -> Result<Vec<f64>, String> {
 }
 
 /// ns from the first write of a block of 512 parameters by one cpu until the other has read all, and said so.
-pub(super) fn block(cpus: (u32, u32), seconds: f64) -> Result<Vec<f64>, String> {
+pub(super) fn block(crew: &Crew, cpus: (u32, u32), seconds: f64) -> Result<Vec<f64>, String> {
     let (slots, flag) = (Pages::<SharedF64>::zeroed(BLOCK), Line::default());
     let (halt, tired) = (Flag::default(), Flag::default());
-    let samples = bound(&[cpus.0, cpus.1], |place| {
+    let samples = crew.bound(&[cpus.0, cpus.1], |place| {
         let mut round = 0u64;
         if place == 1 {
             loop {

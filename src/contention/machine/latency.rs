@@ -2,7 +2,7 @@
 
 use super::{
     bandwidth,
-    crew::{batches, bound},
+    crew::{Crew, batches},
 };
 use crate::{
     os::memory::{Home, Pages, Site},
@@ -47,8 +47,8 @@ pub(super) fn site(node: Option<u32>, huge_pages: bool) -> Site {
 }
 
 /// ns a load of `cpu`.
-pub(super) fn alone(cpu: u32, bytes: u64, site: &Site, seconds: f64) -> Result<Vec<f64>, String> {
-    let samples = bound(&[cpu], |_| {
+pub(super) fn alone(crew: &Crew, cpu: u32, bytes: u64, site: &Site, seconds: f64) -> Result<Vec<f64>, String> {
+    let samples = crew.bound(&[cpu], |_| {
         let array = cycle(bytes, site)?;
         let mut at = 0;
         Ok(batches(seconds, &Flag::default(), |count| at = std::hint::black_box(chase(&array, at, count))))
@@ -58,6 +58,7 @@ pub(super) fn alone(cpu: u32, bytes: u64, site: &Site, seconds: f64) -> Result<V
 
 /// ns a load of the first cpu (`latency`), or GB/s of the others together, while these read arrays of their own with pauses.
 pub(super) fn loaded(
+    crew: &Crew,
     cpus: &[u32],
     pause: u32,
     latency: bool,
@@ -66,7 +67,7 @@ pub(super) fn loaded(
 ) -> Result<Vec<f64>, String> {
     let (halt, site) = (Flag::default(), site(None, true));
     let arrays = crate::sync::Gate::new(cpus.len());
-    let samples = bound(cpus, |place| {
+    let samples = crew.bound(cpus, |place| {
         let array = cycle(bytes, &site);
         arrays.meet(|| ());
         let array = array?;

@@ -1,7 +1,7 @@
 //! Lines that cpus hand to each other, write all at once, or write beside each other.
 
 use super::{
-    crew::{LOST_PATIENCE, batches, bound, spin},
+    crew::{Crew, LOST_PATIENCE, batches, spin},
     question::{How, Meet},
 };
 use crate::{
@@ -15,9 +15,9 @@ const STOP: u64 = u64::MAX;
 
 /// ns one way. The first cpu makes its half of a round and waits for the second's; the line is touched first by the first cpu, and
 /// so lies on its node.
-pub(super) fn transfer(how: How, cpus: (u32, u32), seconds: f64) -> Result<Vec<f64>, String> {
+pub(super) fn transfer(crew: &Crew, how: How, cpus: (u32, u32), seconds: f64) -> Result<Vec<f64>, String> {
     let (line, halt, tired) = (Line::default(), Flag::default(), Flag::default());
-    let samples = bound(&[cpus.0, cpus.1], |place| match place {
+    let samples = crew.bound(&[cpus.0, cpus.1], |place| match place {
         0 => lead(how, &line, seconds, &halt, &tired),
         _ => {
             follow(how, &line, &tired);
@@ -100,11 +100,11 @@ fn follow(how: How, line: &Line, tired: &Flag) {
 }
 
 /// ns an operation of each cpu, on one line.
-pub(super) fn contended(meet: Meet, cpus: &[u32], seconds: f64) -> Result<Vec<f64>, String> {
+pub(super) fn contended(crew: &Crew, meet: Meet, cpus: &[u32], seconds: f64) -> Result<Vec<f64>, String> {
     let (count, halt) = (Line::default(), Flag::default());
     let slot = CachePadded::new(SharedF64::default());
     let stripes = Stripes::default();
-    let samples = bound(cpus, |_| {
+    let samples = crew.bound(cpus, |_| {
         batches(seconds, &halt, |operations| {
             for _ in 0..operations {
                 match meet {
@@ -126,9 +126,9 @@ pub(super) fn contended(meet: Meet, cpus: &[u32], seconds: f64) -> Result<Vec<f6
 }
 
 /// ns a lossy write of each of two cpus, on 4-byte slots `bytes` apart, the first at a page's start.
-pub(super) fn distance(cpus: (u32, u32), bytes: u32, seconds: f64) -> Result<Vec<f64>, String> {
+pub(super) fn distance(crew: &Crew, cpus: (u32, u32), bytes: u32, seconds: f64) -> Result<Vec<f64>, String> {
     let (slots, halt) = (Pages::<SharedF32>::zeroed(1024), Flag::default());
-    let samples = bound(&[cpus.0, cpus.1], |place| {
+    let samples = crew.bound(&[cpus.0, cpus.1], |place| {
         let slot = &slots[place * (bytes / 4) as usize];
         batches(seconds, &halt, |operations| {
             for _ in 0..operations {

@@ -1,18 +1,21 @@
 //! The probes of this host.
 
-use super::{Instrument, Question, bandwidth, hand_over, latency, lines, updates};
-use crate::os::{clock::Stopwatch, host};
+use super::{Instrument, Question, bandwidth, crew::Crew, hand_over, latency, lines, updates};
+use crate::os::clock::Stopwatch;
 
 /// Readings of the clock a sample.
 const READINGS: u32 = 1000;
 
 /// Asks this host.
 #[derive(Debug)]
-pub struct Probes(Stopwatch);
+pub struct Probes {
+    clock: Stopwatch,
+    crew: Crew,
+}
 
 impl Default for Probes {
     fn default() -> Self {
-        Probes(Stopwatch::start())
+        Probes { clock: Stopwatch::start(), crew: Crew::default() }
     }
 }
 
@@ -21,32 +24,32 @@ impl Instrument for Probes {
         match question {
             Question::Timer => Ok(timer(seconds)),
             Question::Step => Ok(vec![step()]),
-            &Question::Transfer { how, cpus } => lines::transfer(how, cpus, seconds),
+            &Question::Transfer { how, cpus } => lines::transfer(&self.crew, how, cpus, seconds),
             &Question::Latency { cpu, node, bytes, huge } => {
-                latency::alone(cpu, bytes, &latency::site(node, huge), seconds)
+                latency::alone(&self.crew, cpu, bytes, &latency::site(node, huge), seconds)
             }
             Question::Bandwidth { stream, cpus, node, bytes } => {
-                bandwidth::together(*stream, cpus, *node, *bytes, seconds)
+                bandwidth::together(&self.crew, *stream, cpus, *node, *bytes, seconds)
             }
             Question::Loaded { cpus, pause, latency, bytes } => {
-                latency::loaded(cpus, *pause, *latency, *bytes, seconds)
+                latency::loaded(&self.crew, cpus, *pause, *latency, *bytes, seconds)
             }
-            Question::Contended { meet, cpus } => lines::contended(*meet, cpus, seconds),
-            &Question::Distance { cpus, bytes } => lines::distance(cpus, bytes, seconds),
-            Question::Update { meet, cpus, percent } => updates::time(*meet, cpus, *percent, seconds),
-            Question::Lost { cpus, percent } => updates::lost(cpus, *percent, seconds),
-            Question::Barrier { cpus } => hand_over::barrier(cpus, seconds),
-            Question::Token { cpus } => hand_over::token(cpus, seconds),
-            &Question::Block { cpus } => hand_over::block(cpus, seconds),
+            Question::Contended { meet, cpus } => lines::contended(&self.crew, *meet, cpus, seconds),
+            &Question::Distance { cpus, bytes } => lines::distance(&self.crew, cpus, bytes, seconds),
+            Question::Update { meet, cpus, percent } => updates::time(&self.crew, *meet, cpus, *percent, seconds),
+            Question::Lost { cpus, percent } => updates::lost(&self.crew, cpus, *percent, seconds),
+            Question::Barrier { cpus } => hand_over::barrier(&self.crew, cpus, seconds),
+            Question::Token { cpus } => hand_over::token(&self.crew, cpus, seconds),
+            &Question::Block { cpus } => hand_over::block(&self.crew, cpus, seconds),
         }
     }
 
     fn seconds(&self) -> f64 {
-        self.0.seconds()
+        self.clock.seconds()
     }
 
     fn disturbances(&self) -> u64 {
-        host::involuntary_switches()
+        self.crew.disturbances()
     }
 }
 

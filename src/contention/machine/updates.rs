@@ -1,7 +1,7 @@
 //! Updates of one slot, some of which meet.
 
 use super::{
-    crew::{batches, bound},
+    crew::{Crew, batches},
     question::Meet,
 };
 use crate::{
@@ -26,20 +26,20 @@ struct Done {
 }
 
 /// ns an update of each cpu.
-pub(super) fn time(meet: Meet, cpus: &[u32], percent: u32, seconds: f64) -> Result<Vec<f64>, String> {
-    Ok(run(meet, cpus, percent, seconds)?.samples)
+pub(super) fn time(crew: &Crew, meet: Meet, cpus: &[u32], percent: u32, seconds: f64) -> Result<Vec<f64>, String> {
+    Ok(run(crew, meet, cpus, percent, seconds)?.samples)
 }
 
 /// The share of lossy updates that is gone, in percent: one sample.
-pub(super) fn lost(cpus: &[u32], percent: u32, seconds: f64) -> Result<Vec<f64>, String> {
-    let done = run(Meet::Lossy, cpus, percent, seconds)?;
+pub(super) fn lost(crew: &Crew, cpus: &[u32], percent: u32, seconds: f64) -> Result<Vec<f64>, String> {
+    let done = run(crew, Meet::Lossy, cpus, percent, seconds)?;
     Ok(vec![100.0 * (done.updates as f64 - done.landed) / done.updates as f64])
 }
 
-fn run(meet: Meet, cpus: &[u32], percent: u32, seconds: f64) -> Result<Done, String> {
+fn run(crew: &Crew, meet: Meet, cpus: &[u32], percent: u32, seconds: f64) -> Result<Done, String> {
     let slots = Pages::<SharedF64>::zeroed(OWN * (cpus.len() + 1));
     let (stripes, halt) = (Stripes::default(), Flag::default());
-    let each = bound(cpus, |place| {
+    let each = crew.bound(cpus, |place| {
         let own = &slots[OWN * (place + 1)..OWN * (place + 2)];
         let mut draw = place as u64;
         let mut updates = 0;
@@ -82,10 +82,10 @@ mod tests {
     fn what_cannot_be_lost_is_not() {
         let cpus = affinity::at_start().expect("cpus");
         for meet in [Meet::Lossless, Meet::Locked] {
-            let done = run(meet, &cpus[..cpus.len().min(2)], 100, 0.002).expect("bound");
+            let done = run(&Crew::default(), meet, &cpus[..cpus.len().min(2)], 100, 0.002).expect("bound");
             assert!(done.updates > 100 && !done.samples.is_empty());
             assert_eq!(done.landed, done.updates as f64, "{meet:?}");
         }
-        assert_eq!(lost(&cpus[..1], 100, 0.002), Ok(vec![0.0]), "one worker loses nothing");
+        assert_eq!(lost(&Crew::default(), &cpus[..1], 100, 0.002), Ok(vec![0.0]), "one worker loses nothing");
     }
 }
