@@ -46,6 +46,8 @@ pub trait Slot {
     fn exchange(&self, f: impl FnMut(f64) -> f64) -> u32;
     /// x ← x + delta such that no other update is lost.
     fn add(&self, delta: f64);
+    /// The same; counts how often it had to start again ([`retries`]).
+    fn add_counted(&self, delta: f64);
 }
 
 /// 8 bytes, shared between threads.
@@ -88,6 +90,11 @@ macro_rules! shared_slot {
 
             #[inline(always)]
             fn add(&self, delta: f64) {
+                self.fetch_add(delta as $plain, Relaxed);
+            }
+
+            #[inline(always)]
+            fn add_counted(&self, delta: f64) {
                 // Not the crate's own fetch_add, which keeps its retries to itself.
                 let (mut seen, delta) = (<$atomic>::load(self, Relaxed), delta as $plain);
                 while let Err(other) = self.compare_exchange_weak(seen, seen + delta, Relaxed, Relaxed) {
@@ -130,6 +137,11 @@ macro_rules! plain_slot {
             fn add(&self, delta: f64) {
                 self.set((f64::from(self.get()) + delta) as $plain);
             }
+
+            #[inline(always)]
+            fn add_counted(&self, delta: f64) {
+                self.add(delta);
+            }
         }
     };
 }
@@ -168,7 +180,7 @@ pub struct Lossless;
 impl Merge for Lossless {
     #[inline(always)]
     fn add<S: Slot>(slot: &S, delta: f64) {
-        slot.add(delta);
+        slot.add_counted(delta);
     }
 
     #[inline(always)]

@@ -5,8 +5,8 @@
 //! workers of the replica before its update and after it, and the difference is the delay. That is the definition by tickets
 //! ([`gauge`](super::gauge)) less what other workers had begun and not finished, without a line that all write. An update is sampled
 //! once in 32 times as many as workers share the replica, so that reading W lines W times costs each of them a thirty-second of a
-//! transfer an update. Runs that are watched go by halves ([`turns`](super::turns)), so that the loop of the others
-//! is as if there were nothing to watch: a branch for it there, even one in sixty updates, cost a twentieth of the time on short rows.
+//! transfer an update. Runs that are watched go by halves ([`turns`](super::turns)), so that the
+//! loop of the others is as if there were nothing to watch.
 
 use crate::{data::matrix::Row, placement::Plan, sync::Progress, trace::DelayTally};
 use crossbeam_utils::CachePadded;

@@ -6,8 +6,8 @@
 //! whether the same slot was meant (sharing) or a neighbour (false sharing), and whether they crossed nodes. *Conflicts*: whether a
 //! value had changed between the read of an update and its write.
 //!
-//! Audited updates go by halves ([`run::turns`](crate::run)), so that in the loop of other runs a view is known to keep no books, and
-//! the branches below are not there. An audited update takes several times as long as another, with the same order of reads and writes, and all workers alike; so
+//! Audited updates go by halves, so that the loop of other runs has a view that keeps no books by its type ([`Books`](super::Books)).
+//! An audited update takes several times as long as another, with the same order of reads and writes, and all workers alike; so
 //! an audited run counts events and never times them.
 
 use super::{Pair, Row};

@@ -3,7 +3,7 @@
 //! The lock is never contended: its worker holds it while it updates, and lets go before a gate; other workers read
 //! between gates only. It is what makes that protocol checked instead of promised.
 
-use super::{Audit, Replica, Window, scatter, write};
+use super::{Audit, NoBooks, Replica, Window, scatter, write};
 use crate::os::memory::{Pages, Residency, Site, Zeroed};
 use crate::sync::{Lossy, Slot};
 use std::{
@@ -27,6 +27,10 @@ where
         Self: 'a;
     type View<'a>
         = Window<'a, Cell<T>, Lossy>
+    where
+        Self: 'a;
+    type Audited<'a>
+        = Window<'a, Cell<T>, Lossy, Option<&'a RefCell<Audit>>>
     where
         Self: 'a;
 
@@ -53,11 +57,17 @@ where
     }
 
     #[inline(always)]
+    fn view<'a, 'o: 'a>(&'a self, open: &'a mut Self::Open<'o>) -> Self::View<'a> {
+        let slots = Cell::from_mut(&mut open[..]).as_slice_of_cells();
+        Window { slots, stripes: None, books: NoBooks, merge: PhantomData }
+    }
+
+    #[inline(always)]
     fn audited<'a, 'o: 'a>(
         &'a self,
         open: &'a mut Self::Open<'o>,
         books: Option<&'a RefCell<Audit>>,
-    ) -> Self::View<'a> {
+    ) -> Self::Audited<'a> {
         Window {
             slots: Cell::from_mut(&mut open[..]).as_slice_of_cells(),
             stripes: None,

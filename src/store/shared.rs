@@ -1,6 +1,6 @@
 //! A replica that several workers write at once.
 
-use super::{Audit, Replica, Window, gather, read, scatter, write};
+use super::{Audit, NoBooks, Replica, Window, gather, read, scatter, write};
 use crate::os::memory::{Pages, Residency, Site, Zeroed};
 use crate::sync::{Merge, Slot, Stripes};
 use std::{cell::RefCell, marker::PhantomData, ops::Range};
@@ -20,6 +20,10 @@ impl<S: Slot + Zeroed + Send + Sync + 'static, M: Merge + 'static> Replica for S
         Self: 'a;
     type View<'a>
         = Window<'a, S, M>
+    where
+        Self: 'a;
+    type Audited<'a>
+        = Window<'a, S, M, Option<&'a RefCell<Audit>>>
     where
         Self: 'a;
 
@@ -48,11 +52,16 @@ impl<S: Slot + Zeroed + Send + Sync + 'static, M: Merge + 'static> Replica for S
     fn open(&self) {}
 
     #[inline(always)]
+    fn view<'a, 'o: 'a>(&'a self, _open: &'a mut Self::Open<'o>) -> Self::View<'a> {
+        Window { slots: &self.slots, stripes: self.stripes.as_ref(), books: NoBooks, merge: PhantomData }
+    }
+
+    #[inline(always)]
     fn audited<'a, 'o: 'a>(
         &'a self,
         _open: &'a mut Self::Open<'o>,
         books: Option<&'a RefCell<Audit>>,
-    ) -> Self::View<'a> {
+    ) -> Self::Audited<'a> {
         Window { slots: &self.slots, stripes: self.stripes.as_ref(), books, merge: PhantomData }
     }
 
