@@ -3,7 +3,7 @@
 
 use crate::{
     config::OrderKind,
-    os::memory::{Pages, Residency, Site},
+    os::memory::{Asking, Pages, Residency, Site},
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -79,9 +79,9 @@ impl Order {
     }
 
     /// Where it lies.
-    pub fn residency(&self, pages_max: usize) -> Residency {
-        let mut all = self.file.settle(pages_max);
-        all.add(&self.shuffled.settle(pages_max));
+    pub fn residency(&self, asking: Asking) -> Residency {
+        let mut all = self.file.settle(asking);
+        all.add(&self.shuffled.settle(asking));
         all
     }
 

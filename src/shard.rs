@@ -5,7 +5,7 @@
 use crate::{
     data::matrix::{Matrix, prefetch},
     objective::{Frame, Glm},
-    os::memory::{Apart, Pages, Residency, Site},
+    os::memory::{Apart, Asking, Pages, Residency, Site},
     placement::{Plan, share},
     sync::{Rest, SharedF64},
 };
@@ -49,10 +49,10 @@ pub struct Margins {
 
 impl Margins {
     /// Where its arrays lie.
-    pub fn residency(&self, pages_max: usize) -> Residency {
-        let mut all = self.labels.settle(pages_max);
+    pub fn residency(&self, asking: Asking) -> Residency {
+        let mut all = self.labels.settle(asking);
         if let Some(weights) = &self.weights {
-            all.add(&weights.settle(pages_max));
+            all.add(&weights.settle(asking));
         }
         all
     }
@@ -188,15 +188,15 @@ impl<D: Matrix> Part<D> {
     }
 
     /// Where the lines, their labels, weights and norms lie, and where the state does.
-    pub fn residency(&self, pages_max: usize) -> (Residency, Residency) {
-        let mut rows = self.matrix.residency(pages_max);
-        rows.add(&self.norms2.settle(pages_max));
-        rows.add(&self.labels.settle(pages_max));
+    pub fn residency(&self, asking: Asking) -> (Residency, Residency) {
+        let mut rows = self.matrix.residency(asking);
+        rows.add(&self.norms2.settle(asking));
+        rows.add(&self.labels.settle(asking));
         if let Some(weights) = &self.weights {
-            rows.add(&weights.settle(pages_max));
+            rows.add(&weights.settle(asking));
         }
-        let mut state = self.state.settle(pages_max);
-        state.add(&self.rests.settle(pages_max));
+        let mut state = self.state.settle(asking);
+        state.add(&self.rests.settle(asking));
         (rows, state)
     }
 }

@@ -2,7 +2,7 @@
 //! the master, for `replicas = "machine"`), seen by a worker through a [`View`].
 
 use crate::data::matrix::{Pair, Row, SparseRow};
-use crate::os::memory::{Residency, Site};
+use crate::os::memory::{Asking, Residency, Site};
 use crate::sync::{Held, Merge, Slot};
 use std::{cell::RefCell, marker::PhantomData, ops::Range};
 
@@ -85,8 +85,8 @@ pub trait Replica: Send + Sync + Sized + 'static {
     }
     /// Touches the pages of the coordinates in `range`. Several threads may do so at once.
     fn populate(&self, range: Range<usize>);
-    /// Where its pages lie, at most `pages_max` of them asked.
-    fn residency(&self, pages_max: usize) -> Residency;
+    /// Where its pages lie.
+    fn residency(&self, asking: Asking) -> Residency;
     /// `value` as a slot of the replica keeps it, rounded to the slot's type.
     fn kept(value: f64) -> f64;
     /// Opens the replica.

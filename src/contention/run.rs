@@ -50,6 +50,9 @@ impl Default for Look {
     }
 }
 
+/// How the run itself is looked at.
+const LOOKED: Watching = Watching { delays: true, audit: false };
+
 /// Why something is missing after a signal.
 const INTERRUPTED: &str = "the run was interrupted before";
 
@@ -92,13 +95,28 @@ pub struct WorkerBill {
 pub struct MemoryBill {
     /// Bytes of pages that were looked up.
     pub bytes_asked: u64,
-    /// Those that are not where the plan puts them.
+    /// Those that were not where the plan puts them when the run began.
+    pub bytes_misplaced_at_first: u64,
+    /// Those that were not when it ended.
     pub bytes_misplaced: u64,
-    /// What is misplaced: the kind of array, and the bytes of it.
-    pub misplaced: Vec<(String, u64)>,
+    /// What is misplaced at the end.
+    pub misplaced: Vec<Misplaced>,
     /// By the plan: of the parameters and rows that updates access, the share on another node than the worker's; `None` where a
     /// home is not one node.
     pub remote_share: Option<f64>,
+}
+
+/// Arrays of one kind and home, of which pages lie elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Misplaced {
+    /// What they hold.
+    pub what: &'static str,
+    /// Where they were to lie.
+    pub home: String,
+    /// Bytes that lie elsewhere.
+    pub bytes: u64,
+    /// Of so many that were looked up.
+    pub bytes_asked: u64,
 }
 
 /// All of it.
@@ -187,8 +205,7 @@ pub fn bill(
 ) -> Result<(Bill, Outcome)> {
     let planned = plan(topology, setup)?;
     stage("the run itself");
-    let watching = Watching { delays: true, audit: false };
-    let start = Start { watching, interrupted: Some(interrupted), ..Start::default() };
+    let start = Start { watching: LOOKED, interrupted: Some(interrupted), ..Start::default() };
     let before = MachineUsage::now();
     let outcome = solve(data.again(), setup, &planned, start, observer)?;
     let machine = MachineUsage::now().since(&before);
@@ -310,12 +327,13 @@ fn each(outcome: &Outcome) -> Vec<WorkerBill> {
 
 fn memory(plan: &Plan, outcome: &Outcome) -> MemoryBill {
     let mut bill = MemoryBill { remote_share: remote(plan), ..MemoryBill::default() };
-    for kind in outcome.placed.kinds() {
-        let residency = &kind.residency;
-        bill.bytes_asked += residency.bytes_placed();
-        bill.bytes_misplaced += residency.bytes_misplaced;
-        if residency.bytes_misplaced > 0 {
-            bill.misplaced.push((format!("{} ({})", kind.what, kind.home), residency.bytes_misplaced));
+    bill.bytes_misplaced_at_first = outcome.placed.arrays.iter().map(|array| array.residency.bytes_misplaced).sum();
+    for kind in outcome.seen.placed.as_ref().unwrap_or(&outcome.placed).kinds() {
+        let (bytes, bytes_asked) = (kind.residency.bytes_misplaced, kind.residency.bytes_placed());
+        bill.bytes_asked += bytes_asked;
+        bill.bytes_misplaced += bytes;
+        if bytes > 0 {
+            bill.misplaced.push(Misplaced { what: kind.what, home: kind.home.to_string(), bytes, bytes_asked });
         }
     }
     bill

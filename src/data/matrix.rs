@@ -11,7 +11,7 @@ use super::Block;
 use crate::{
     error::Result,
     layout::Slots,
-    os::memory::{Pages, Residency, Site},
+    os::memory::{Asking, Pages, Residency, Site},
 };
 use std::ops::Range;
 
@@ -172,8 +172,8 @@ pub trait Matrix: Send + Sync + Sized {
     fn prefetch_starts(&self, rows: Range<usize>);
     /// Number of parameters that the lines touch, one after the other: stored entries, or both blocks of each pair.
     fn nonzeros(&self) -> u64;
-    /// Where its pages are, at most `pages_max` of each array asked.
-    fn residency(&self, pages_max: usize) -> Residency;
+    /// Where its pages are, as it is asked.
+    fn residency(&self, asking: Asking) -> Residency;
 }
 
 /// A matrix whose lines are rows of the data.
@@ -252,10 +252,10 @@ impl Matrix for Sparse {
         self.columns.len() as u64
     }
 
-    fn residency(&self, pages_max: usize) -> Residency {
-        let mut all = self.starts.settle(pages_max);
-        all.add(&self.columns.settle(pages_max));
-        all.add(&self.values.settle(pages_max));
+    fn residency(&self, asking: Asking) -> Residency {
+        let mut all = self.starts.settle(asking);
+        all.add(&self.columns.settle(asking));
+        all.add(&self.values.settle(asking));
         all
     }
 }
@@ -364,8 +364,8 @@ impl Matrix for Dense {
         self.values.len() as u64
     }
 
-    fn residency(&self, pages_max: usize) -> Residency {
-        self.values.settle(pages_max)
+    fn residency(&self, asking: Asking) -> Residency {
+        self.values.settle(asking)
     }
 }
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     config::{GraphKind, MessageFaults},
-    os::memory::{Pages, Residency},
+    os::memory::{Asking, Pages, Residency},
 };
 use crossbeam_utils::CachePadded;
 use std::{collections::BTreeMap, sync::Mutex};
@@ -234,11 +234,11 @@ impl Gossip for Pairs {
         self.nodes.len() as f64
     }
 
-    fn residency(&self, replica: usize, pages_max: usize) -> Residency {
-        let mut all = self.answers[replica].lock().expect(PANICKED).x.settle(pages_max);
+    fn residency(&self, replica: usize, asking: Asking) -> Residency {
+        let mut all = self.answers[replica].lock().expect(PANICKED).x.settle(asking);
         let received = self.own[replica].iter().filter(|_| !is_active(replica));
         for &question in received {
-            all.add(&self.questions[question].letter.lock().expect(PANICKED).x.settle(pages_max));
+            all.add(&self.questions[question].letter.lock().expect(PANICKED).x.settle(asking));
         }
         all
     }

@@ -4,7 +4,7 @@
 use super::Graph;
 use crate::{
     config::MessageFaults,
-    os::memory::{Pages, Residency, Site},
+    os::memory::{Asking, Pages, Residency, Site},
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -41,8 +41,8 @@ pub trait Gossip: Send + Sync {
     /// all, by which it is to be divided for the average. For between the phases.
     fn sum(&self, x: &dyn Replicas, start: usize, out: &mut [f64]) -> f64;
 
-    /// Where what lies with `replica` lies, at most `pages_max` pages of each array asked.
-    fn residency(&self, replica: usize, pages_max: usize) -> Residency;
+    /// Where what lies with `replica` lies, as it is asked.
+    fn residency(&self, replica: usize, asking: Asking) -> Residency;
 }
 
 /// A kind of gossip with its numbers.

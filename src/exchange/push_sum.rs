@@ -33,7 +33,7 @@
 mod mail;
 
 use super::gossip::{BLOCK, Block, Chance, Circle, Gossip, Replicas, blocks, populate};
-use crate::os::memory::{Pages, Residency};
+use crate::os::memory::{Asking, Pages, Residency};
 use crossbeam_utils::CachePadded;
 use mail::{Edge, Slot};
 use std::{collections::BTreeMap, sync::Mutex};
@@ -252,10 +252,10 @@ impl Gossip for PushSum {
         weight
     }
 
-    fn residency(&self, replica: usize, pages_max: usize) -> Residency {
-        let mut all = self.nodes[replica].lock().expect(PANICKED).last.settle(pages_max);
+    fn residency(&self, replica: usize, asking: Asking) -> Residency {
+        let mut all = self.nodes[replica].lock().expect(PANICKED).last.settle(asking);
         for &edge in &self.into[replica] {
-            self.edges[edge].lock().slots.iter().for_each(|slot| all.add(&slot.x.settle(pages_max)));
+            self.edges[edge].lock().slots.iter().for_each(|slot| all.add(&slot.x.settle(asking)));
         }
         all
     }

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     config::MessageFaults,
-    os::memory::{Pages, Residency},
+    os::memory::{Asking, Pages, Residency},
 };
 use crossbeam_utils::CachePadded;
 use std::sync::Mutex;
@@ -170,8 +170,8 @@ impl Gossip for Token {
         self.last.len() as f64
     }
 
-    fn residency(&self, replica: usize, pages_max: usize) -> Residency {
-        self.last[replica].lock().expect(PANICKED).settle(pages_max)
+    fn residency(&self, replica: usize, asking: Asking) -> Residency {
+        self.last[replica].lock().expect(PANICKED).settle(asking)
     }
 }
 

@@ -19,7 +19,7 @@ mod stack;
 
 pub use apart::Apart;
 pub use home::{Home, Site};
-pub use residency::Residency;
+pub use residency::{Asking, Residency};
 pub use stack::stack_to;
 
 use crate::sync::{Owner, Rest, SharedF32, SharedF64, touched::Word};
@@ -161,10 +161,11 @@ impl<T> Pages<T> {
         self.region.gather(pages_max)
     }
 
-    /// Where up to `pages_max` pages lie, after those that were found away from their home were moved to it.
-    pub fn settle(&self, pages_max: usize) -> Residency {
-        let residency = self.record(pages_max);
-        if residency.bytes_misplaced > 0 { self.gather_home(pages_max) } else { residency }
+    /// Where pages lie; if `asking` says so, after those that were found away from their home were moved to it.
+    pub fn settle(&self, asking: Asking) -> Residency {
+        let residency = self.record(asking.pages_max);
+        let moves = asking.moves && residency.bytes_misplaced > 0;
+        if moves { self.gather_home(asking.pages_max) } else { residency }
     }
 
     /// Where up to `pages_max` pages lie, spaced evenly if there are more: 0.2 µs a page asked.

@@ -37,6 +37,7 @@ pub fn bill_table(bill: &Bill) -> String {
     };
     text += &tries(bill);
     text += &memory(bill);
+    text += &looking(bill);
     text += &counted(bill);
     if let Some(consensus) = bill.consensus {
         text += &entry(
@@ -228,11 +229,28 @@ fn memory(bill: &Bill) -> String {
     let pages = match memory.bytes_asked {
         0 => "the kernel does not say where pages are".into(),
         asked => format!(
-            "{:.1} % of the pages looked up are on the wrong node",
+            "{:.1} % of the pages looked up were on the wrong node when the run began, {:.1} % when it ended",
+            100.0 * memory.bytes_misplaced_at_first as f64 / asked as f64,
             100.0 * memory.bytes_misplaced as f64 / asked as f64
         ),
     };
     entry("memory", &format!("{share}; {pages}"))
+}
+
+/// What it took to look.
+fn looking(bill: &Bill) -> String {
+    let took = match &bill.trials {
+        Told::Figure(trials) => {
+            let [median, low, high] = [trials.looking.median, trials.looking.low, trials.looking.high]
+                .map(|part| format!("{:+.1} %", 100.0 * part));
+            format!("{median} an update, by trials ({low} to {high})")
+        }
+        Told::Missing(why) => format!("not timed: {why}"),
+    };
+    entry(
+        "looking",
+        &format!("adds to the run itself {took}; what is counted of lines and conflicts is of a run beside it"),
+    )
 }
 
 /// What was counted, and what was not, each reason once.

@@ -9,7 +9,7 @@ use crate::{
     data::matrix::Matrix,
     objective::Frame,
     order::Bucket,
-    os::memory::{Pages, Residency, Site},
+    os::memory::{Asking, Pages, Residency, Site},
     shard::{Marks, Part},
     sync::Rest,
 };
@@ -113,10 +113,10 @@ impl<P: Copy + Default> Cursor<P> {
         }
     }
 
-    /// Where the ring lies, at most `pages_max` pages asked.
-    pub(super) fn residency(&self, pages_max: usize) -> Residency {
-        let mut all = self.slots.settle(pages_max);
-        all.add(&self.updates.settle(pages_max));
+    /// Where the ring lies.
+    pub(super) fn residency(&self, asking: Asking) -> Residency {
+        let mut all = self.slots.settle(asking);
+        all.add(&self.updates.settle(asking));
         all
     }
 

@@ -3,7 +3,7 @@
 use super::{Form, Ledger, PANICKED, Run, Verdict, snapshot::At, task::Facts};
 use crate::{
     data::matrix::Matrix,
-    os::clock::Stopwatch,
+    os::{clock::Stopwatch, memory::Asking},
     sync::Slot,
     trace::{Begun, CertificateKind, Continue, Sample, StopReason},
 };
@@ -19,7 +19,7 @@ impl<D: Matrix> Run<'_, D> {
     /// All stand where they will run: tells the observer. Then the line is clear.
     pub(super) fn start(&self) {
         let facts = &self.task.facts;
-        let actual = self.actual(facts.pages_max);
+        let actual = self.actual(Asking { pages_max: facts.pages_max, moves: true });
         let mut ledger = self.ledger.lock().expect(PANICKED);
         ledger.warnings = facts.warnings.iter().cloned().chain(actual.notes()).collect();
         ledger.actual = actual;

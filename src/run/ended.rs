@@ -1,9 +1,10 @@
 //! What a run leaves behind, and what its workers waited for.
 
-use super::{Exchanged, PANICKED, Run, Verdict};
+use super::{Delaying, Exchanged, PANICKED, Run, Verdict};
 use crate::{
     data::matrix::Matrix,
     error::Result,
+    os::memory::Asking,
     placement::actual::Actual,
     sync::Slot,
     trace::{DelaySummary, DelayTally, Delays, Sample, Seen, StopReason},
@@ -120,7 +121,10 @@ impl<D: Matrix> Run<'_, D> {
                 tally
             })
         };
+        let asking = Asking { pages_max: self.task.facts.pages_max, moves: false };
+        let watched = self.task.watches != Delaying::Unwatched;
         Seen {
+            placed: watched.then(|| self.actual(asking)),
             delays: (0..self.workers()).map(tally).collect(),
             delays_label: if self.measures { "after write" } else { "sampled" },
             delays_split: !self.measures,

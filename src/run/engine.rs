@@ -8,7 +8,7 @@ use crate::{
     method::{Companion, Measure, Method, Pace, batch::Batch},
     objective::{Glm, Linear},
     order::Order,
-    os::memory::{Apart, Pages, Residency},
+    os::memory::{Apart, Asking, Pages, Residency},
     placement::{Plan, share},
     prox::Prox,
     shard::{Part, Shards},
@@ -55,10 +55,10 @@ pub trait Engine<D: Matrix>: Sync {
     /// vector ← vector + Σ scaleᵢ aᵢ over `rows`, where of a pair aᵢ is taken from the replica. Reads the rows once, in order,
     /// and reads and writes an entry of `vector` for each of theirs.
     fn expand(&self, replica: usize, f: &Glm<'_, D>, rows: Range<usize>, scales: &[f64], vector: &mut [f64]);
-    /// Where a replica's pages lie, at most `pages_max` of them asked.
-    fn residency_of_replica(&self, replica: usize, pages_max: usize) -> Residency;
+    /// Where a replica's pages lie.
+    fn residency_of_replica(&self, replica: usize, asking: Asking) -> Residency;
     /// Where a worker's order and counters lie.
-    fn residency_of_seat(&self, worker: usize, pages_max: usize) -> Residency;
+    fn residency_of_seat(&self, worker: usize, asking: Asking) -> Residency;
     /// Builds the state of `worker`, on the thread that runs it; its private scalar starts at `private`.
     fn sit(&self, task: &Task<'_, D>, worker: usize, private: f64);
     /// The worker's private scalar, if the method has one.
@@ -266,20 +266,20 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
         rows.zip(scales).for_each(|(i, &scale)| x.expand(scale, f.line(i), vector));
     }
 
-    fn residency_of_replica(&self, replica: usize, pages_max: usize) -> Residency {
+    fn residency_of_replica(&self, replica: usize, asking: Asking) -> Residency {
         let Vectors { x, beside, .. } = &self.replicas[replica];
-        let mut all = x.residency(pages_max);
-        all.add(&beside.residency(pages_max));
+        let mut all = x.residency(asking);
+        all.add(&beside.residency(asking));
         all
     }
 
-    fn residency_of_seat(&self, worker: usize, pages_max: usize) -> Residency {
+    fn residency_of_seat(&self, worker: usize, asking: Asking) -> Residency {
         let seat = self.seats[worker].lock().expect(PANICKED);
         let seat = seat.as_ref().expect(SEATED);
-        let mut order = seat.order.residency(pages_max);
-        order.add(&seat.parts.settle(pages_max));
-        order.add(&seat.cursor.residency(pages_max));
-        order.add(&seat.record(pages_max));
+        let mut order = seat.order.residency(asking);
+        order.add(&seat.parts.settle(asking));
+        order.add(&seat.cursor.residency(asking));
+        order.add(&seat.record(asking.pages_max));
         order
     }
 

@@ -13,7 +13,7 @@ use crate::{
         Glm, Linear,
         certificate::{Totals, scales},
     },
-    os::memory::{Pages, Residency, Site},
+    os::memory::{Asking, Pages, Residency, Site},
     store::add_fixed,
     sync::Slot,
     trace::CertificateKind,
@@ -64,11 +64,11 @@ impl Sheet {
     }
 
     /// Where its arrays lie.
-    pub(super) fn residency(&self, pages_max: usize) -> Residency {
-        let mut all = self.vector.read().expect(PANICKED).settle(pages_max);
-        all.add(&self.alpha.lock().expect(PANICKED).settle(pages_max));
-        all.add(&self.matrix.read().expect(PANICKED).settle(pages_max));
-        self.kept.lock().expect(PANICKED).residency(pages_max, &mut all);
+    pub(super) fn residency(&self, asking: Asking) -> Residency {
+        let mut all = self.vector.read().expect(PANICKED).settle(asking);
+        all.add(&self.alpha.lock().expect(PANICKED).settle(asking));
+        all.add(&self.matrix.read().expect(PANICKED).settle(asking));
+        self.kept.lock().expect(PANICKED).residency(asking, &mut all);
         all
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     exchange::gossip::{Gossip, Replicas},
     os::{
         clock::Stopwatch,
-        memory::{Pages, Residency},
+        memory::{Asking, Pages, Residency},
     },
     sync::{Gate, SharedF64, Slot},
 };
@@ -176,13 +176,13 @@ impl<D: Matrix> Run<'_, D> {
     }
 
     /// Where the arrays of a gossip lie that are with `replica`.
-    pub(super) fn residency_of_messages(&self, replica: usize, pages_max: usize) -> Option<Residency> {
-        self.mixing.as_ref().map(|mixing| mixing.gossip.residency(replica, pages_max))
+    pub(super) fn residency_of_messages(&self, replica: usize, asking: Asking) -> Option<Residency> {
+        self.mixing.as_ref().map(|mixing| mixing.gossip.residency(replica, asking))
     }
 
     /// Where what `worker` lays aside lies.
-    pub(super) fn residency_of_aside(&self, worker: usize, pages_max: usize) -> Residency {
-        let aside = |mixing: &Mixing| mixing.aside[worker].read().expect(PANICKED).settle(pages_max);
+    pub(super) fn residency_of_aside(&self, worker: usize, asking: Asking) -> Residency {
+        let aside = |mixing: &Mixing| mixing.aside[worker].read().expect(PANICKED).settle(asking);
         self.mixing.as_ref().map(aside).unwrap_or_default()
     }
 }

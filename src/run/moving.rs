@@ -19,7 +19,7 @@ use crate::{
     data::matrix::{Matrix, Row},
     exchange::Window,
     method::Method,
-    os::memory::{Pages, Residency},
+    os::memory::{Asking, Pages, Residency},
     store::Replica,
     sync::{
         Rest, SharedF64, Slot, Touched,
@@ -138,8 +138,8 @@ impl Moving {
     }
 
     /// Where the marks of a replica lie.
-    pub(super) fn residency(&self, replica: usize, pages_max: usize) -> Option<Residency> {
-        self.of(replica).map(|touched| touched.residency(pages_max))
+    pub(super) fn residency(&self, replica: usize, asking: Asking) -> Option<Residency> {
+        self.of(replica).map(|touched| touched.residency(asking))
     }
 }
 

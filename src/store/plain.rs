@@ -4,7 +4,7 @@
 //! between gates only. It is what makes that protocol checked instead of promised.
 
 use super::{Audit, NoBooks, Replica, Window, scatter, write};
-use crate::os::memory::{Pages, Residency, Site, Zeroed};
+use crate::os::memory::{Asking, Pages, Residency, Site, Zeroed};
 use crate::sync::{Lossy, Slot};
 use std::{
     cell::{Cell, RefCell},
@@ -43,8 +43,8 @@ where
         let _ = self.0.read().expect(POISONED).populate(range);
     }
 
-    fn residency(&self, pages_max: usize) -> Residency {
-        self.0.read().expect(POISONED).settle(pages_max)
+    fn residency(&self, asking: Asking) -> Residency {
+        self.0.read().expect(POISONED).settle(asking)
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! A replica that several workers write at once.
 
 use super::{Audit, NoBooks, Replica, Window, gather, read, scatter, write};
-use crate::os::memory::{Pages, Residency, Site, Zeroed};
+use crate::os::memory::{Asking, Pages, Residency, Site, Zeroed};
 use crate::sync::{Merge, Slot, Stripes};
 use std::{cell::RefCell, marker::PhantomData, ops::Range};
 
@@ -40,8 +40,8 @@ impl<S: Slot + Zeroed + Send + Sync + 'static, M: Merge + 'static> Replica for S
         let _ = self.slots.populate(range);
     }
 
-    fn residency(&self, pages_max: usize) -> Residency {
-        self.slots.settle(pages_max)
+    fn residency(&self, asking: Asking) -> Residency {
+        self.slots.settle(asking)
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Which lines of a vector were written since they were last looked at.
 
 use super::{AtomicU64, Relaxed};
-use crate::os::memory::{Pages, Residency, Site};
+use crate::os::memory::{Asking, Pages, Residency, Site};
 use std::ops::Range;
 
 /// Slots of a block: eight f64 are a cache line.
@@ -76,9 +76,9 @@ impl Touched {
         self.words[words].iter().for_each(|word| word.0.store(0, Relaxed));
     }
 
-    /// Where its pages lie, at most `pages_max` of them asked.
-    pub fn residency(&self, pages_max: usize) -> Residency {
-        self.words.settle(pages_max)
+    /// Where its pages lie.
+    pub fn residency(&self, asking: Asking) -> Residency {
+        self.words.settle(asking)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What was seen of the memory in a run that was asked to look.
 
 use super::{DelayTally, Delays};
-use crate::os::counters::Reading;
+use crate::{os::counters::Reading, placement::actual::Actual};
 use serde::Serialize;
 
 /// What was seen of the memory, beside the solving.
@@ -18,6 +18,8 @@ pub struct Seen {
     /// What the kernel and the cpu counted of each worker's thread, from the first epoch to the last; empty where they take turns on
     /// one.
     pub readings: Vec<Vec<Reading>>,
+    /// Where threads and pages were at the end: the kernel may have moved what lay where the plan puts it.
+    pub placed: Option<Actual>,
     /// What the books say, in an audited run.
     pub audited: Option<Audited>,
     /// Why there are none, where there are none.

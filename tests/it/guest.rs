@@ -4,6 +4,7 @@
 #![allow(unsafe_code)] // Which node a cpu belongs to is a system call without a safe wrapper.
 
 mod shape;
+mod strays;
 
 use farrow::{
     config::{Settings, Setup},

@@ -14,7 +14,7 @@
 //!
 //! t is of windows alone: drawing replicas together is told from the run itself, but lines that an exchange takes from a worker are
 //! among the shared ones. Delays and slow workers that settings inject are left out of trials: they cost what they were told to.
-//! A round times each once; figures are medians over rounds, and so are the differences, taken within a round: what disturbs
+//! A fifth is the run as asked that is looked at as the run itself is: what looking adds. A round times each once; figures are medians over rounds, and so are the differences, taken within a round: what disturbs
 //! the machine for longer than a round disturbs both sides of a difference.
 
 use super::{INTERRUPTED, Look, Perhaps, untimed};
@@ -23,7 +23,7 @@ use crate::{
     data::Repeated,
     error::Result,
     placement::{Plan, plan},
-    solve::{Outcome, Start, solve},
+    solve::{Outcome, Start, Watching, solve},
     topology::Topology,
     trace::Silent,
 };
@@ -78,13 +78,22 @@ pub struct Trials {
     pub shared_memory_ns: Measured,
     /// What shared lines take.
     pub shared_lines_ns: Measured,
+    /// As asked, all workers, looked at as the run itself is.
+    pub watched_ns: Measured,
+    /// What looking adds to an update, as a part of it: [`watched_ns`](Trials::watched_ns)/[`asked_ns`](Trials::asked_ns) − 1,
+    /// within each round.
+    pub looking: Measured,
 }
 
 /// One kind of trial.
 struct Trial {
     setup: Setup,
     plan: Plan,
+    watching: Watching,
 }
+
+/// Trials of a round.
+const KINDS: usize = 5;
 
 /// The setup with the step that the run itself used, so that no trial searches for one again.
 pub(super) fn stepped(setup: &Setup, outcome: &Outcome) -> Setup {
@@ -111,16 +120,16 @@ pub(super) fn run(
         return Ok(Err(why));
     }
     let trials = trials(setup, planned, topology, outcome, look)?;
-    let mut rounds: Vec<[f64; 4]> = Vec::new();
+    let mut rounds: Vec<[f64; KINDS]> = Vec::new();
     for round in 0..look.rounds.max(1) {
         if interrupted() {
             return Ok(Err(INTERRUPTED.into()));
         }
         stage(&format!("trials, round {} of {}", round + 1, look.rounds.max(1)));
-        let mut took = [0.0; 4];
+        let mut took = [0.0; KINDS];
         // Each round in another order, so that none always comes after the same.
-        for step in 0..4 {
-            let k = (step + round) % 4;
+        for step in 0..KINDS {
+            let k = (step + round) % KINDS;
             let Some(ns) = time(data, &trials[k])? else {
                 return Ok(Err("a trial made no update in its time".into()));
             };
@@ -131,8 +140,14 @@ pub(super) fn run(
     Ok(Ok(sum_up(&rounds)))
 }
 
-/// As asked; as asked alone; private; private alone.
-fn trials(setup: &Setup, planned: &Plan, topology: &Topology, outcome: &Outcome, look: Look) -> Result<[Trial; 4]> {
+/// As asked; as asked alone; private; private alone; as asked and looked at.
+fn trials(
+    setup: &Setup,
+    planned: &Plan,
+    topology: &Topology,
+    outcome: &Outcome,
+    look: Look,
+) -> Result<[Trial; KINDS]> {
     let mut asked = stepped(setup, outcome);
     asked.injection = Injection::none();
     asked.stop.target = None;
@@ -153,8 +168,12 @@ fn trials(setup: &Setup, planned: &Plan, topology: &Topology, outcome: &Outcome,
     let mut private_alone = private.clone();
     private_alone.workers.count = Count::Exactly(1);
     private_alone.exchange = None;
-    let make = |setup: Setup| Ok::<_, crate::error::Error>(Trial { plan: plan(topology, &setup)?, setup });
-    Ok([make(asked)?, make(alone)?, make(private)?, make(private_alone)?])
+    let make = |setup: Setup| {
+        let watching = Watching::default();
+        Ok::<_, crate::error::Error>(Trial { plan: plan(topology, &setup)?, setup, watching })
+    };
+    let watched = Trial { watching: super::LOOKED, ..make(asked.clone())? };
+    Ok([make(asked)?, make(alone)?, make(private)?, make(private_alone)?, watched])
 }
 
 /// An exchange at an epoch's end and nowhere else, of the kind that the method can do with.
@@ -168,13 +187,14 @@ fn once(planned: &Plan, outcome: &Outcome) -> Option<ExchangeKind> {
 
 /// ns of a worker an update.
 fn time(data: &Repeated, trial: &Trial) -> Result<Option<f64>> {
-    let outcome = solve(data.again(), &trial.setup, &trial.plan, Start::default(), &mut Silent)?;
+    let start = Start { watching: trial.watching, ..Start::default() };
+    let outcome = solve(data.again(), &trial.setup, &trial.plan, start, &mut Silent)?;
     let busy: f64 = outcome.waits.iter().map(|waits| waits.busy_seconds).sum();
     Ok((outcome.updates > 0 && busy > 0.0).then(|| 1e9 * busy / outcome.updates as f64))
 }
 
-fn sum_up(rounds: &[[f64; 4]]) -> Trials {
-    let of = |f: &dyn Fn(&[f64; 4]) -> f64| Measured::of(rounds.iter().map(f).collect());
+fn sum_up(rounds: &[[f64; KINDS]]) -> Trials {
+    let of = |f: &dyn Fn(&[f64; KINDS]) -> f64| Measured::of(rounds.iter().map(f).collect());
     Trials {
         rounds: rounds.len(),
         asked_ns: of(&|t| t[0]),
@@ -184,6 +204,8 @@ fn sum_up(rounds: &[[f64; 4]]) -> Trials {
         merge_ns: of(&|t| t[1] - t[3]),
         shared_memory_ns: of(&|t| t[2] - t[3]),
         shared_lines_ns: of(&|t| (t[0] - t[1]) - (t[2] - t[3])),
+        watched_ns: of(&|t| t[4]),
+        looking: of(&|t| t[4] / t[0] - 1.0),
     }
 }
 
@@ -202,11 +224,12 @@ mod tests {
     #[test]
     fn the_four_times_are_taken_apart_within_each_round() {
         // A disturbance that doubles all of a round doubles its differences, and the median passes it over.
-        let took = |scale: f64| [100.0, 30.0, 26.0, 20.0].map(|t| scale * t);
+        let took = |scale: f64| [100.0, 30.0, 26.0, 20.0, 104.0].map(|t| scale * t);
         let trials = sum_up(&[took(1.0), took(2.0), took(1.0)]);
         let medians = [trials.merge_ns, trials.shared_memory_ns, trials.shared_lines_ns].map(|m| m.median);
         assert_eq!(medians, [10.0, 6.0, 64.0]);
         let parts = medians.iter().sum::<f64>() + trials.private_alone_ns.median;
         assert_eq!(parts, trials.asked_ns.median, "nothing is left over");
+        assert!((trials.looking.median - 0.04).abs() < 1e-12, "{:?}", trials.looking);
     }
 }

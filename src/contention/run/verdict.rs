@@ -1,6 +1,6 @@
 //! What a bill amounts to: seconds by cause, and the lines of a config that would change them.
 
-use super::{Bill, Measured, Trials};
+use super::{Bill, Measured, Misplaced, Trials};
 use crate::{
     config::{Granularity, Layout, MergeKind, Setup},
     placement::Plan,
@@ -59,9 +59,9 @@ pub struct Finding {
 /// All causes, the updates first, then by size.
 pub(super) fn findings(bill: &Bill, setup: &Setup, plan: &Plan, outcome: &Outcome) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let Some(trials) = bill.trials.figure() {
-        let busy = bill.each.iter().map(|worker| worker.busy_seconds).sum::<f64>() / bill.workers as f64;
-        let scale = Scale { bill, wall: busy / trials.asked_ns.median };
+    let trials = bill.trials.figure();
+    if let Some(trials) = trials {
+        let scale = Scale { bill, wall: wall(bill, trials) };
         findings.push(scale.finding(Cause::Updates, trials.private_alone_ns, own_why(trials), Vec::new()));
         let mut others = vec![
             shared_lines(&scale, trials, setup, plan),
@@ -75,15 +75,30 @@ pub(super) fn findings(bill: &Bill, setup: &Setup, plan: &Plan, outcome: &Outcom
         findings.extend((plan.replicas.len() > 1).then(|| exchange(bill, outcome)));
         findings.push(gate(bill, plan));
     }
-    findings.extend(wrong_node(bill));
-    let rest = usize::from(bill.trials.figure().is_some());
+    findings.extend(wrong_node(bill, trials));
+    let rest = usize::from(trials.is_some());
     findings[rest..]
         .sort_by(|a, b| b.seconds.unwrap_or(f64::INFINITY).total_cmp(&a.seconds.unwrap_or(f64::INFINITY)));
     findings
 }
 
-/// From nanoseconds of cpu an update in trials to seconds of the run, on the wall: what its workers were busy for on average is shared
-/// out as the trials' time is.
+/// What a worker was busy for, on average.
+fn busy(bill: &Bill) -> f64 {
+    bill.each.iter().map(|worker| worker.busy_seconds).sum::<f64>() / bill.workers as f64
+}
+
+/// Seconds of the run for a nanosecond an update. What its workers were busy for is shared out as the trials' time is; unless pages
+/// lay elsewhere than those of the trials, which were new: then as many updates are priced as trials price them, and
+/// what is left over is the pages'.
+fn wall(bill: &Bill, trials: &Trials) -> f64 {
+    if bill.memory.bytes_misplaced > 0 { 1e-9 * per_worker(bill) } else { busy(bill) / trials.asked_ns.median }
+}
+
+fn per_worker(bill: &Bill) -> f64 {
+    bill.updates as f64 / bill.workers as f64
+}
+
+/// From nanoseconds of cpu an update in trials to seconds of the run, on the wall.
 struct Scale<'a> {
     bill: &'a Bill,
     wall: f64,
@@ -236,23 +251,42 @@ fn gate(bill: &Bill, plan: &Plan) -> Finding {
     plain(Cause::Gate, seconds, share, why, change)
 }
 
-fn wrong_node(bill: &Bill) -> Option<Finding> {
+/// Pages that left their homes, or never came there. What they took is what the run took beyond its trials, whose pages were new and at
+/// home.
+fn wrong_node(bill: &Bill, trials: Option<&Trials>) -> Option<Finding> {
     let memory = &bill.memory;
     if memory.bytes_misplaced == 0 {
         return None;
     }
-    let share = memory.bytes_misplaced as f64 / memory.bytes_asked.max(1) as f64;
-    let what: Vec<String> =
-        memory.misplaced.iter().map(|(what, bytes)| format!("{bytes} bytes of {what}")).collect();
+    let of = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+    let named = |kind: &Misplaced| {
+        let share = 100.0 * of(kind.bytes, kind.bytes_asked);
+        format!("{share:.1} % of the {} ({})", kind.what, kind.home)
+    };
+    let what: Vec<String> = memory.misplaced.iter().map(named).collect();
+    let at_first = match memory.bytes_misplaced_at_first {
+        0 => "all were where the plan puts them when the run began".into(),
+        bytes => format!("{:.1} % were when the run began", 100.0 * of(bytes, memory.bytes_asked)),
+    };
+    let share = 100.0 * of(memory.bytes_misplaced, memory.bytes_asked);
+    let untimed = if trials.is_none() { "; without trials nobody can tell what they took" } else { "" };
+    let worth = memory.misplaced.iter().any(|kind| of(kind.bytes, kind.bytes_asked) >= WORTH);
+    let change = if memory.bytes_misplaced_at_first > 0 {
+        "parameters.memory = \"local\"   # and data.memory = \"shard\"; the warnings say what the kernel refused"
+    } else {
+        "# no line of a config: something moved them, such as sysctl kernel.numa_balancing, migratepages, a cpuset"
+    };
+    let took = |of: fn(&Trials) -> f64| trials.map(|trials| busy(bill) - 1e-9 * of(trials) * per_worker(bill));
     Some(Finding {
         cause: Cause::WrongNode,
-        seconds: None,
-        seconds_low: None,
-        seconds_high: None,
-        share: None,
-        why: format!("{:.1} % of the pages looked up are on another node than planned: {}", 100.0 * share, what.join(", ")),
-        change: vec![
-            "parameters.memory = \"local\"   # and data.memory = \"shard\"; see the warnings for what the kernel refused".into(),
-        ],
+        seconds: took(|trials| trials.asked_ns.median),
+        seconds_low: took(|trials| trials.asked_ns.high),
+        seconds_high: took(|trials| trials.asked_ns.low),
+        share: took(|trials| trials.asked_ns.median).map(|seconds| seconds / bill.seconds_solve),
+        why: format!(
+            "{share:.1} % of the pages looked up were on another node than planned when the run ended: {}; {at_first}{untimed}",
+            what.join(", ")
+        ),
+        change: if worth { vec![change.into()] } else { Vec::new() },
     })
 }

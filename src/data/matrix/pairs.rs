@@ -4,7 +4,7 @@
 //! two blocks lie; its value is the label of its term.
 
 use super::{Matrix, Row, prefetch};
-use crate::os::memory::{Pages, Residency, Site};
+use crate::os::memory::{Asking, Pages, Residency, Site};
 use std::ops::Range;
 
 /// Where uᵢ and vⱼ lie among the parameters: two runs of k that share nothing.
@@ -114,9 +114,9 @@ impl Matrix for Pairs {
         2 * (self.rank * self.lefts.len()) as u64
     }
 
-    fn residency(&self, pages_max: usize) -> Residency {
-        let mut all = self.lefts.settle(pages_max);
-        all.add(&self.rights.settle(pages_max));
+    fn residency(&self, asking: Asking) -> Residency {
+        let mut all = self.lefts.settle(asking);
+        all.add(&self.rights.settle(asking));
         all
     }
 }

@@ -63,6 +63,15 @@ impl Residency {
     }
 }
 
+/// How to ask where pages are.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking {
+    /// Of each array, at most so many, spaced evenly.
+    pub pages_max: usize,
+    /// Whether those that are away from home are moved there first.
+    pub moves: bool,
+}
+
 /// A question about one array.
 pub(super) struct Query<'a> {
     pub(super) start: usize,

@@ -6,7 +6,7 @@ use crate::{
     data::matrix::Matrix,
     method::batch::{Margins, Sums},
     objective::{Glm, Linear},
-    os::memory::{Pages, Residency, Site},
+    os::memory::{Asking, Pages, Residency, Site},
     run::{
         PANICKED, Run,
         evaluate::{PIECE, marks, pieces},
@@ -52,8 +52,8 @@ impl Kept {
     }
 
     /// Adds where its arrays lie.
-    pub(in crate::run) fn residency(&self, pages_max: usize, all: &mut Residency) {
-        self.arrays().into_iter().for_each(|array| all.add(&array.settle(pages_max)));
+    pub(in crate::run) fn residency(&self, asking: Asking, all: &mut Residency) {
+        self.arrays().into_iter().for_each(|array| all.add(&array.settle(asking)));
     }
 }
 
