@@ -180,12 +180,14 @@ struct Readme;
 
 pub mod checkpoint;
 pub mod config;
+pub mod contention;
 pub mod cpulist;
 pub mod data;
 pub mod error;
 pub mod exchange;
 pub mod layout;
 pub mod loss;
+pub mod machine;
 pub mod method;
 mod mix;
 pub mod model;

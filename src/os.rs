@@ -4,6 +4,7 @@ pub mod affinity;
 pub mod capacity;
 pub mod cgroup;
 pub mod clock;
+pub mod disturbance;
 pub mod host;
 pub mod hwloc;
 pub mod mapped_file;

@@ -24,11 +24,11 @@ use crate::{
     topology::Topology,
 };
 use homes::Homes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// How a figure was got. Every figure that reaches a person carries one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Label {
     /// On this host.

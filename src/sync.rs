@@ -15,6 +15,7 @@ use std::{
 
 mod count;
 mod gate;
+mod line;
 mod rest;
 mod stripes;
 mod tickets;
@@ -22,6 +23,7 @@ pub mod touched;
 
 pub use count::Count;
 pub use gate::{Gate, Watch};
+pub use line::Line;
 pub use rest::Rest;
 pub use stripes::{Held, Stripes};
 pub use tickets::Tickets;

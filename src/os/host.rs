@@ -3,11 +3,11 @@
 // getrusage has no safe wrapper.
 #![allow(unsafe_code)]
 
-use serde::Serialize;
-use std::{fs, mem::MaybeUninit, path::Path};
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, fs, mem::MaybeUninit, path::Path};
 
 /// The machine and the program, as they were when asked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// Its name on the network.
     pub hostname: Option<String>,
@@ -18,7 +18,7 @@ pub struct Host {
     /// Runnable processes, averaged over the last minute.
     pub load_average: Option<f64>,
     /// The commit that the program was built from, if it was built in a checkout; changes not committed are not seen.
-    pub commit: Option<&'static str>,
+    pub commit: Option<Cow<'static, str>>,
 }
 
 impl Host {
@@ -31,7 +31,7 @@ impl Host {
             kernel: kernel.map(|(name, release)| format!("{name} {release}")),
             processor: fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| processor(&text)),
             load_average: line("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
-            commit: option_env!("FARROW_COMMIT"),
+            commit: option_env!("FARROW_COMMIT").map(Cow::Borrowed),
         }
     }
 }
