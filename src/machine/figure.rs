@@ -54,6 +54,11 @@ pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     sorted[low] + (place - low as f64) * (sorted[high.min(last)] - sorted[low])
 }
 
+/// [`quantile`], or 0 where there is no value.
+pub(crate) fn quantile_or_0(sorted: &[f64], q: f64) -> f64 {
+    if sorted.is_empty() { 0.0 } else { quantile(sorted, q) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
