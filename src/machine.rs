@@ -13,10 +13,10 @@ mod table;
 
 pub use digest::{Digest, Group, Noise, Timer};
 pub use figure::Figure;
-pub(crate) use figure::{quantile, quantile_or_0};
+pub(crate) use figure::quantile_or_0;
 pub use key::{
-    Contended, DramLatency, FalseSharing, Handover, Loaded, NodeStream, Operation, PageSize, Relation, State, Stream,
-    Threads, Transfer, Update, UpdateMerge, WorkingSet,
+    Contended, DramLatency, FalseSharing, Handover, Loaded, NodeStream, Operation, PageSize, Relation, State,
+    Stream, Threads, Transfer, Update, UpdateMerge, WorkingSet,
 };
 pub use table::{Cell, Curve, Matrix, Missing, Point};
 

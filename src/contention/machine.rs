@@ -25,6 +25,7 @@ mod loaded;
 mod measure;
 mod places;
 mod pool;
+mod rounds;
 mod share;
 mod sharing;
 mod sizes;
@@ -36,15 +37,16 @@ mod update;
 mod window;
 
 pub use crew::Patience;
-pub use sizes::Sizes;
 pub use host::HostInstrument;
 pub use kinds::{Only, Section};
 pub use measure::{Answer, Instrument, Progress, Silent, measure};
 pub use places::{View, Worker};
+pub use sizes::Sizes;
 pub use survey::{Survey, survey};
 
 use crate::machine::{
-    Contended, DramLatency, FalseSharing, Handover, Loaded, NodeStream, Relation, Threads, Transfer, Update, WorkingSet,
+    Contended, DramLatency, FalseSharing, Handover, Loaded, NodeStream, Relation, Threads, Transfer, Update,
+    WorkingSet,
 };
 use serde::Serialize;
 use std::fmt;

@@ -47,7 +47,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 /// The q-quantile of ascending values, between neighbours by proportion; NaN of none.
-pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
+fn quantile(sorted: &[f64], q: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = q * last as f64;
     let (low, high) = (place.floor() as usize, place.ceil() as usize);
@@ -65,7 +65,8 @@ mod tests {
 
     #[test]
     fn one_disturbed_pass_of_three_does_not_move_the_median_and_is_seen_in_the_spread() {
-        let figure = Figure::of(&[vec![9.0, 10.0, 11.0], vec![90.0, 100.0, 110.0], vec![10.0, 11.0, 12.0]]).unwrap();
+        let figure =
+            Figure::of(&[vec![9.0, 10.0, 11.0], vec![90.0, 100.0, 110.0], vec![10.0, 11.0, 12.0]]).unwrap();
         assert_eq!((figure.median, figure.samples, figure.passes), (11.0, 9, 3));
         assert_eq!(figure.spread, 90.0 / 11.0);
         assert!(figure.p10 < 11.0 && figure.p90 > 90.0);

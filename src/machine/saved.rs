@@ -15,8 +15,8 @@ pub(crate) struct Shape<'a> {
 }
 
 fn of_matrix<K>(matrix: &Matrix<K>) -> Shape<'_> {
-    let whole = matrix.cells.len() == matrix.rows.len()
-        && matrix.cells.iter().all(|row| row.len() == matrix.columns.len());
+    let whole =
+        matrix.cells.len() == matrix.rows.len() && matrix.cells.iter().all(|row| row.len() == matrix.columns.len());
     Shape { cells: matrix.all().collect(), reasons: &matrix.reasons, whole }
 }
 
@@ -123,7 +123,10 @@ fn check_table(table: &Shape<'_>) -> std::result::Result<(), String> {
     for cell in &table.cells {
         match cell {
             Cell::Missing(reason) if *reason >= table.reasons.len() => {
-                return Err(format!("a cell is missing for reason {reason}, and there are {}", table.reasons.len()));
+                return Err(format!(
+                    "a cell is missing for reason {reason}, and there are {}",
+                    table.reasons.len()
+                ));
             }
             Cell::Figure(figure) if figure.p10 > figure.p90 || figure.samples == 0 || figure.passes == 0 => {
                 return Err("a figure has no samples, or its p10 is above its p90".into());

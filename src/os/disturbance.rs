@@ -104,9 +104,9 @@ impl Snapshot {
             load_average: load_average(),
             frequency_mhz_min,
             frequency_mhz_max: either(|range| range.1, f64::max),
-            frequency_unknown: frequency_mhz_min.is_none().then(|| {
-                "the kernel has no cpufreq (scaling_cur_freq), as in most virtual machines".to_string()
-            }),
+            frequency_unknown: frequency_mhz_min
+                .is_none()
+                .then(|| "the kernel has no cpufreq (scaling_cur_freq), as in most virtual machines".to_string()),
         }
     }
 }

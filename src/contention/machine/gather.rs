@@ -50,7 +50,8 @@ pub(super) fn price_list(
     seconds: f64,
     (host, unix_time_s, disturbance): (Host, f64, Disturbance),
 ) -> PriceList {
-    let told: Vec<(&Item, Told)> = survey.items.iter().zip(found).map(|(item, found)| (item, Told::of(found))).collect();
+    let told: Vec<(&Item, Told)> =
+        survey.items.iter().zip(found).map(|(item, found)| (item, Told::of(found))).collect();
     let mut prices = empty(survey, seconds, host, unix_time_s, disturbance);
     prices.noise = spread(noise, &told);
     let cpus = Cpus::of(survey);

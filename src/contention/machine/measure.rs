@@ -71,8 +71,7 @@ struct Asking<'a> {
 /// is not begun if its expected time would go beyond the survey's seconds.
 pub fn measure(survey: &Survey, instrument: &mut dyn Instrument, progress: &mut dyn Progress) -> PriceList {
     let found = vec![Found::default(); survey.items.len()];
-    let mut asking =
-        Asking { survey, instrument, progress, found, noise: Noise::default(), stopped: false };
+    let mut asking = Asking { survey, instrument, progress, found, noise: Noise::default(), stopped: false };
     let pass_s: f64 = survey.items.iter().map(Item::seconds).sum();
     for pass in 0..survey.passes {
         let disturbed = asking.pass();
@@ -124,7 +123,8 @@ impl Asking<'_> {
         let found = &mut self.found[place];
         if self.stopped || now + item.seconds() > until_s {
             self.noise.skipped += 1;
-            let reason = if self.stopped { "interrupted before it was asked" } else { "the time was used up before" };
+            let reason =
+                if self.stopped { "interrupted before it was asked" } else { "the time was used up before" };
             found.reason.get_or_insert_with(|| reason.into());
             return None;
         }

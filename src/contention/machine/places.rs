@@ -202,7 +202,8 @@ impl<'a> View<'a> {
             for other in &groups[i + 1..] {
                 for k in 0..across {
                     // Spaced over both groups, with other partners each time.
-                    let place = |group: &[Worker], shift: usize| group[(k * group.len() / across + shift) % group.len()];
+                    let place =
+                        |group: &[Worker], shift: usize| group[(k * group.len() / across + shift) % group.len()];
                     chosen.add(place(one, 0), place(other, k));
                 }
             }
@@ -259,7 +260,10 @@ mod tests {
                 assert!(pairs.len() <= view.count(set), "{text} {set:?}: {} of {}", pairs.len(), view.count(set));
                 let all: BTreeSet<_> = pairs.iter().map(|[a, b]| (a.os.min(b.os), a.os.max(b.os))).collect();
                 assert_eq!(all.len(), pairs.len(), "{text}: a pair twice");
-                assert!(before.iter().all(|[a, b]| all.contains(&(a.os.min(b.os), a.os.max(b.os)))), "{text} {set:?}");
+                assert!(
+                    before.iter().all(|[a, b]| all.contains(&(a.os.min(b.os), a.os.max(b.os)))),
+                    "{text} {set:?}"
+                );
                 before = pairs;
             }
             let n = topology.cpus.len();

@@ -94,8 +94,7 @@ pub(super) struct Shared {
 
 /// Shares `seconds` of one pass among the topics. What is left by those that have all they can use goes to the others.
 pub(super) fn share_out(topics: Vec<Topic<'_>>, seconds: f64) -> Shared {
-    let most: Vec<f64> =
-        topics.iter().map(|topic| topic.tiers.last().map_or(0.0, |tier| tier.seconds.1)).collect();
+    let most: Vec<f64> = topics.iter().map(|topic| topic.tiers.last().map_or(0.0, |tier| tier.seconds.1)).collect();
     let allotted = fill(&topics.iter().map(|topic| topic.weight).collect::<Vec<_>>(), &most, seconds);
     let mut shared = Shared { items: Vec::new(), left_out: Vec::new(), empty: Vec::new() };
     let mut over = 0.0;

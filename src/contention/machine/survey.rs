@@ -48,7 +48,8 @@ pub fn survey(topology: &Topology, budget_s: f64, only: &Only) -> Survey {
     let passes = passes(budget_s);
     let mut barred: Vec<topics::Barred> = Vec::new();
     let (sizes, cut) = Sizes::of(&view, budget_s);
-    let fills = [Section::Latency, Section::Bandwidth, Section::Loaded].into_iter().any(|section| only.wants(section));
+    let fills =
+        [Section::Latency, Section::Bandwidth, Section::Loaded].into_iter().any(|section| only.wants(section));
     let nodes = view.memory_nodes().len().max(1) as f64;
     let filling_s = sizes.filter(|_| fills).map_or(0.0, |sizes| sizes.filling_s(nodes));
     let wanted = Section::ALL.into_iter().filter(|&section| only.wants(section) && !view.cpus.is_empty());

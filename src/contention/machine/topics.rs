@@ -7,8 +7,8 @@ use super::{
     sizes::LAY_S,
 };
 use crate::machine::{
-    Contended, DramLatency, FalseSharing, Handover, Loaded, NodeStream, Operation, PageSize, Relation, State, Stream,
-    Threads, Transfer, Update, UpdateMerge, WorkingSet,
+    Contended, DramLatency, FalseSharing, Handover, Loaded, NodeStream, Operation, PageSize, Relation, State,
+    Stream, Threads, Transfer, Update, UpdateMerge, WorkingSet,
 };
 
 /// Seconds of one pass, at least and at most, of the small probes and of those that go through memory.
@@ -56,7 +56,11 @@ pub(super) fn of<'a>(
                 return bar(&["latency_by_working_set_ns", "latency_by_node_ns"], small);
             };
             let mut topics = vec![working_set(view, sizes)];
-            topics.extend(if nodes { vec![node_latency(view, sizes)] } else { bar(&["latency_by_node_ns"], no_node) });
+            topics.extend(if nodes {
+                vec![node_latency(view, sizes)]
+            } else {
+                bar(&["latency_by_node_ns"], no_node)
+            });
             topics
         }
         Section::Bandwidth => match sizes {
@@ -83,7 +87,9 @@ pub(super) fn of<'a>(
         Section::Handover if two => vec![handover(view)],
         Section::Handover => bar(&["handover_ns"], alone),
         Section::Alpha if view.cores().len() > 1 => vec![alpha(view)],
-        Section::Alpha => bar(&["alpha_write_ns", "alpha_read_ns", "alpha"], "it needs two cores, and one is usable"),
+        Section::Alpha => {
+            bar(&["alpha_write_ns", "alpha_read_ns", "alpha"], "it needs two cores, and one is usable")
+        }
     }
 }
 
@@ -98,7 +104,10 @@ fn transfer<'a>(view: &'a View<'a>) -> Vec<Topic<'a>> {
     let sets = [
         (Pairs::Relations, "one pair for each relation and distance"),
         (Pairs::Groups, "one pair in each L3 (or node), and one for each two of them"),
-        (Pairs::Within, "all pairs of cores within an L3 (or node), siblings, and four pairs across each two of them"),
+        (
+            Pairs::Within,
+            "all pairs of cores within an L3 (or node), siblings, and four pairs across each two of them",
+        ),
         (Pairs::Cores, "one cpu a core, and each core's siblings"),
         (Pairs::All, "all pairs"),
     ];
@@ -148,7 +157,8 @@ fn node_pairs(view: &View<'_>, all: bool) -> Vec<(usize, usize)> {
     let mut seen = Vec::new();
     for &node in &cpus {
         for &other in &memory {
-            let distance = view.topology.distance.as_ref().map_or(u64::from(node != other), |rows| rows[node][other]);
+            let distance =
+                view.topology.distance.as_ref().map_or(u64::from(node != other), |rows| rows[node][other]);
             if !pairs.contains(&(node, other)) && (all || !seen.contains(&distance)) {
                 seen.push(distance);
                 pairs.push((node, other));
@@ -196,8 +206,7 @@ fn node_stream<'a>(view: &View<'_>, sizes: Sizes) -> Topic<'a> {
 }
 
 fn threads<'a>(view: &View<'_>, sizes: Sizes) -> Topic<'a> {
-    let nodes: Vec<usize> =
-        view.cpu_nodes().into_iter().filter(|&node| view.topology.has_memory(node)).collect();
+    let nodes: Vec<usize> = view.cpu_nodes().into_iter().filter(|&node| view.topology.has_memory(node)).collect();
     let drafts = |nodes: &[usize], streams: &[Stream], steps: u32| -> Vec<Draft> {
         let mut drafts = Vec::new();
         for &node in nodes {
@@ -264,7 +273,10 @@ fn by_workers<'a>(view: &View<'_>, least: usize, questions: &[Question], few: &[
         counts.flat_map(at).collect()
     };
     vec![
-        Tier::of("the fewest workers, those of an L3, of a node and of the machine, in the main cases", drafts(few, 0)),
+        Tier::of(
+            "the fewest workers, those of an L3, of a node and of the machine, in the main cases",
+            drafts(few, 0),
+        ),
         Tier::of("the fewest workers, those of an L3, of a node and of the machine", drafts(questions, 0)),
         Tier::of("numbers of workers by powers of two", drafts(questions, 1)),
         Tier::of("numbers of workers twice an octave", drafts(questions, 2)),
@@ -299,7 +311,8 @@ fn sharing<'a>(view: &View<'_>) -> Topic<'a> {
 fn update<'a>(view: &View<'_>) -> Topic<'a> {
     let questions = |conflicts: &[u32]| -> Vec<Question> {
         let merges = UpdateMerge::ALL.iter();
-        let one = |&merge: &UpdateMerge, conflict_percent: u32| Question::Update(Update { merge, conflict_percent });
+        let one =
+            |&merge: &UpdateMerge, conflict_percent: u32| Question::Update(Update { merge, conflict_percent });
         merges.flat_map(|merge| conflicts.iter().map(move |&percent| one(merge, percent))).collect()
     };
     let tiers = by_workers(view, 1, &questions(&CONFLICTS), &questions(&[0, 100]));
