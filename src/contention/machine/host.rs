@@ -1,7 +1,7 @@
 //! The instrument of this host.
 
 use super::{
-    Answer, Instrument, Item, Question, alpha, bandwidth, contended, handover, latency, loaded, pool::Pool,
+    Answer, Instrument, Item, Question, Sizes, alpha, bandwidth, contended, handover, latency, loaded, pool::Pool,
     sharing, timer, transfer, update, window::Reading,
 };
 use crate::os::{
@@ -9,6 +9,7 @@ use crate::os::{
     disturbance::{Disturbance, Snapshot, Switches},
     host::Host,
 };
+use crate::topology::Topology;
 
 /// Involuntary switches of a question that say nothing: so many, and so many more a second of each worker.
 const SWITCHES_FREE: f64 = 2.0;
@@ -22,26 +23,22 @@ const LOOK_S: f64 = 0.1;
 pub struct HostInstrument {
     clock: Stopwatch,
     reading: Reading,
+    cache: u64,
     pool: Pool,
     begin: Snapshot,
     looked: Snapshot,
     disturbed: bool,
 }
 
-impl Default for HostInstrument {
-    fn default() -> Self {
-        HostInstrument::new()
-    }
-}
-
 impl HostInstrument {
-    /// Its clock begins to run.
-    pub fn new() -> Self {
+    /// For the topology of this host. Its clock begins to run.
+    pub fn new(topology: &Topology) -> Self {
         let clock = Stopwatch::start();
         let begin = Snapshot::now();
         HostInstrument {
             clock,
             reading: Reading(timer::reading_s()),
+            cache: Sizes::cache_bytes(topology),
             pool: Pool::default(),
             looked: begin.clone(),
             begin,
@@ -54,7 +51,7 @@ impl HostInstrument {
         match item.question {
             Question::Timer => timer::ask(item),
             Question::Transfer(of) => transfer::ask(of, item, reading),
-            Question::WorkingSet(of, bytes) => latency::of_set(of, bytes, item, pool, reading),
+            Question::WorkingSet(of, bytes) => latency::of_set(of, (bytes, self.cache), item, pool, reading),
             Question::NodeLatency { of, memory, .. } => latency::of_node(of, memory, item, pool, reading),
             Question::NodeStream { of, memory, .. } => {
                 bandwidth::ask(of.stream, (of.bytes, memory), item, pool, reading)

@@ -1,38 +1,45 @@
 //! How long one load takes that nothing hides: a chase, from the first cache to another node's memory.
 
 use super::{
-    Answer, Item, chase,
+    Answer, Item,
+    chase::{Fixed, Trail},
     pool::Pool,
     window::{Reading, alone, crew},
 };
-use crate::{
-    machine::{DramLatency, WorkingSet},
-    os::clock::Stopwatch,
-};
-use std::{
-    hint::black_box,
-    sync::{Mutex, PoisonError},
-};
+use crate::machine::{DramLatency, WorkingSet};
+use std::sync::{Mutex, PoisonError};
 
 /// Samples of a pass.
 const SAMPLES: usize = 20;
 /// Loads between two readings of the clock.
 const STEPS: u64 = 1024;
+/// Times that a set which may fit a cache is gone through before it is timed.
+const LAPS: u64 = 2;
+/// Loads before others are timed.
+const WARM: u64 = 20_000;
 
-/// From a working set of `bytes` that its own thread lays out and walks through once before.
+/// From a working set of `bytes` that its own thread lays out and goes through twice before, if it may fit a cache of
+/// `cache` bytes.
 pub(super) fn of_set(
     of: WorkingSet,
-    bytes: u64,
+    (bytes, cache): (u64, u64),
     item: &Item,
     pool: &mut Pool,
     reading: Reading,
 ) -> Result<Answer, String> {
     let words = Mutex::new(pool.set(bytes, of.pages)?);
-    one(item, |_| {
+    let told = one(item, || {
         let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-        chase::lay(&mut words, bytes);
-        timed(&words, item.measure_s, reading)
-    })
+        let trail = Trail::lay(&mut **words, bytes);
+        let warm = if fits(bytes, cache) { LAPS * trail.lines() as u64 } else { WARM };
+        timed(&trail, (0, warm), item.measure_s, reading)
+    });
+    told.map(|(answer, _)| answer)
+}
+
+/// Whether some of a set may stay in a cache from one lap to the next.
+pub(super) fn fits(bytes: u64, cache: u64) -> bool {
+    bytes <= cache + cache / 2
 }
 
 /// From memory of a node.
@@ -43,32 +50,31 @@ pub(super) fn of_node(
     pool: &mut Pool,
     reading: Reading,
 ) -> Result<Answer, String> {
-    let words = pool.chase(memory, of.bytes, of.pages)?;
-    one(item, |_| timed(words, item.measure_s, reading))
+    let chase = pool.chase(memory, of.bytes, of.pages)?;
+    chase.follow(|trail, at| one(item, || timed(trail, (at, WARM), item.measure_s, reading)))
 }
 
-fn one(item: &Item, work: impl Fn(()) -> Vec<f64> + Sync) -> Result<Answer, String> {
-    let told = crew(item, |_| Some(work(())))?;
-    Ok(Answer { main: told.into_iter().flatten().collect(), side: Vec::new() })
+/// The answer of the item's one cpu, and the line to which the chase came.
+fn one(item: &Item, work: impl Fn() -> (Vec<f64>, usize) + Sync) -> Result<(Answer, usize), String> {
+    let (main, at) = crew(item, |_| Some(work()))?.pop().ok_or("no cpu was named")?;
+    Ok((Answer { main, side: Vec::new() }, at))
 }
 
-/// Nanoseconds a load, sample by sample. Before the first, the chase is followed for its length, or for a quarter of the
-/// time where that is less.
-fn timed(words: &[u64], seconds: f64, reading: Reading) -> Vec<f64> {
-    let (mut at, lines, clock) = (0, words.len() as u64 / 8, Stopwatch::start());
-    let mut followed = 0;
-    while followed < 2 * lines && clock.seconds() < 0.25 * seconds {
-        at = chase::walk(words, at, STEPS);
-        followed += STEPS;
-    }
+/// Nanoseconds a load, sample by sample, after `warm` loads that are not timed; and the line to which it came.
+fn timed<M: Fixed>(
+    trail: &Trail<M>,
+    (at, warm): (usize, u64),
+    seconds: f64,
+    reading: Reading,
+) -> (Vec<f64>, usize) {
+    let mut at = trail.walk(at, warm);
     let sample = |_| {
-        let tally = alone(0.75 * seconds / SAMPLES as f64, reading, || {
-            at = chase::walk(words, at, STEPS);
+        let tally = alone(seconds / SAMPLES as f64, reading, || {
+            at = trail.walk(at, STEPS);
             STEPS
         });
         1e9 * tally.seconds / tally.done
     };
     let samples = (0..SAMPLES).map(sample).collect();
-    black_box(at);
-    samples
+    (samples, at)
 }

@@ -2,11 +2,12 @@
 //! and pause after every 4 KiB.
 
 use super::{
-    Answer, Item, bandwidth, chase,
+    Answer, Item, bandwidth,
+    chase::Trail,
     pool::Pool,
-    window::{Reading, crew, giga_per_second, windows},
+    window::{Reading, Tally, crew, giga_per_second, windows},
 };
-use crate::machine::Loaded;
+use crate::{machine::Loaded, os::memory::Pages};
 use std::hint::{black_box, spin_loop};
 
 /// Words between two pauses: a small page.
@@ -22,29 +23,43 @@ pub(super) fn ask(
     pool: &mut Pool,
     reading: Reading,
 ) -> Result<Answer, String> {
-    let (chased, array) = pool.loaded(of.memory, bytes)?;
+    let (chase, array) = pool.loaded(of.memory, bytes)?;
+    chase.follow(|trail, from| beside((trail, from), array, spins, item, reading))
+}
+
+/// The answer, and where the chase came to.
+fn beside(
+    (trail, from): (&Trail<Pages<u64>>, usize),
+    array: &[u64],
+    spins: u32,
+    item: &Item,
+    reading: Reading,
+) -> Result<(Answer, usize), String> {
     let part = array.len() / (item.cpus.len() - 1).max(1);
-    let mut tallies = crew(item, |seat| {
+    let told = crew(item, |seat| {
         if seat.number == 0 {
-            let mut at = 0;
-            return windows(seat, item.measure_s, reading, || {
-                at = chase::walk(chased, at, STEPS);
-                black_box(at);
+            let mut at = from;
+            let tallies = windows(seat, item.measure_s, reading, || {
+                at = trail.walk(at, STEPS);
                 STEPS
-            });
+            })?;
+            return Some((tallies, at));
         }
         let mine = &array[(seat.number - 1) * part..seat.number * part];
         let mut at = 0;
-        windows(seat, item.measure_s, reading, || {
+        let tallies = windows(seat, item.measure_s, reading, || {
             let piece = at..(at + PIECE).min(mine.len());
             at = if piece.end == mine.len() { 0 } else { piece.end };
             let bytes = 8 * piece.len() as u64;
             black_box(bandwidth::read(&mine[piece]));
             (0..spins).for_each(|_| spin_loop());
             bytes
-        })
+        })?;
+        Some((tallies, 0))
     })?;
+    let at = told[0].1;
+    let mut tallies: Vec<Vec<Tally>> = told.into_iter().map(|(tallies, _)| tallies).collect();
     let others = tallies.split_off(1);
     let main = tallies.iter().flatten().map(|tally| 1e9 * tally.seconds / tally.done).collect();
-    Ok(Answer { main, side: giga_per_second(&others) })
+    Ok((Answer { main, side: giga_per_second(&others) }, at))
 }

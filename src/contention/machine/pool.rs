@@ -1,6 +1,6 @@
 //! Arrays in memory that are filled once and used by many questions.
 
-use super::chase;
+use super::chase::Trail;
 use crate::{
     machine::PageSize,
     os::{
@@ -16,9 +16,29 @@ const PAGES_ASKED: usize = 64;
 /// The arrays of a survey, by node of memory.
 #[derive(Default)]
 pub(super) struct Pool {
-    chases: BTreeMap<(u32, PageSize), Pages<u64>>,
+    chases: BTreeMap<(u32, PageSize), Chase>,
     streams: BTreeMap<u32, [Pages<u64>; 2]>,
     sets: BTreeMap<PageSize, Pages<u64>>,
+}
+
+/// A chase that was laid out, and the line to which it was followed: who follows it from its begin each time finds that in
+/// the cache.
+pub(super) struct Chase {
+    trail: Trail<Pages<u64>>,
+    bytes: u64,
+    at: usize,
+}
+
+impl Chase {
+    /// Follows it from where it was left: what follows is told where that is, and says where it came to.
+    pub(super) fn follow<T>(
+        &mut self,
+        follow: impl FnOnce(&Trail<Pages<u64>>, usize) -> Result<(T, usize), String>,
+    ) -> Result<T, String> {
+        let (answer, at) = follow(&self.trail, self.at)?;
+        self.at = at;
+        Ok(answer)
+    }
 }
 
 impl Pool {
@@ -26,15 +46,15 @@ impl Pool {
     ///
     /// # Errors
     /// Why it cannot lie there.
-    pub(super) fn chase(&mut self, node: u32, bytes: u64, pages: PageSize) -> Result<&[u64], String> {
-        if self.chases.get(&(node, pages)).is_none_or(|array| array.len() as u64 * 8 != bytes) {
+    pub(super) fn chase(&mut self, node: u32, bytes: u64, pages: PageSize) -> Result<&mut Chase, String> {
+        if self.chases.get(&(node, pages)).is_none_or(|chase| chase.bytes != bytes) {
             self.chases.remove(&(node, pages));
-            let mut array = placed(Home::Node(node), bytes, pages)?;
-            chase::lay(&mut array, 1);
-            settled(&array)?;
-            self.chases.insert((node, pages), array);
+            let mut words = placed(Home::Node(node), bytes, pages)?;
+            words.fill(0);
+            settled(&words)?;
+            self.chases.insert((node, pages), Chase { trail: Trail::lay(words, 1), bytes, at: 0 });
         }
-        Ok(&self.chases[&(node, pages)])
+        Ok(self.chases.get_mut(&(node, pages)).expect("put there above"))
     }
 
     /// Two arrays of `bytes` each on a node, written to.
@@ -62,14 +82,15 @@ impl Pool {
         Ok(self.streams.get_mut(&node).expect("put there above"))
     }
 
-    /// Both at once: a chase and two arrays of the same node.
+    /// Both at once: a chase and an array of the same node.
     ///
     /// # Errors
     /// As [`Pool::chase`].
-    pub(super) fn loaded(&mut self, node: u32, bytes: (u64, u64)) -> Result<(&[u64], &[u64]), String> {
+    pub(super) fn loaded(&mut self, node: u32, bytes: (u64, u64)) -> Result<(&mut Chase, &[u64]), String> {
         self.chase(node, bytes.0, PageSize::Huge)?;
         self.streams(node, bytes.1)?;
-        Ok((&self.chases[&(node, PageSize::Huge)], &self.streams[&node][0]))
+        let chase = self.chases.get_mut(&(node, PageSize::Huge)).expect("made above");
+        Ok((chase, &self.streams[&node][0]))
     }
 
     /// Room for a working set of `bytes`, to be laid out by the thread that walks it. Sets share memory, which is taken

@@ -1,6 +1,7 @@
 //! How large the arrays of the probes are.
 
 use super::View;
+use crate::topology::Topology;
 
 const MIB: u64 = 1 << 20;
 /// A chase for memory's own latency goes over so many times the last cache: an eighth of its loads may still hit it.
@@ -13,6 +14,8 @@ const BYTES_MIN: u64 = 8 * MIB;
 pub(super) const TOUCH_S: f64 = 0.6e-9;
 /// What a chase takes to be laid out.
 pub(super) const LAY_S: f64 = 1.0e-9;
+/// What two laps of it take where it may fit a cache.
+pub(super) const LAPS_S: f64 = 1.5e-9;
 /// Arrays may take so much of the seconds to be filled.
 const SHARE_MAX: f64 = 0.25;
 
@@ -33,11 +36,7 @@ impl Sizes {
     /// For a machine and so many seconds, of which a quarter at most may go to filling; the second is what was cut.
     /// `None` where even the smallest arrays would take longer.
     pub(super) fn of(view: &View<'_>, seconds: f64) -> (Option<Self>, Option<String>) {
-        let caches = view.topology.l3s.iter().chain(&view.topology.l2s).map(|cache| cache.bytes);
-        let cache = match caches.max() {
-            None | Some(0) => 32 * MIB,
-            Some(bytes) => bytes,
-        };
+        let cache = Sizes::cache_bytes(view.topology);
         let memory = view.memory_nodes().into_iter().filter_map(|node| view.topology.nodes[node].memory_bytes);
         let room = memory.min().map_or(u64::MAX, |bytes| bytes / 8);
         let wished = Sizes {
@@ -75,6 +74,12 @@ impl Sizes {
         (Some(sizes), cut)
     }
 
+    /// The last cache's, or 32 MiB where it is unknown.
+    pub(super) fn cache_bytes(topology: &Topology) -> u64 {
+        let caches = topology.l3s.iter().chain(&topology.l2s).map(|cache| cache.bytes);
+        caches.max().filter(|&bytes| bytes > 0).unwrap_or(32 * MIB)
+    }
+
     /// Seconds until all arrays are filled: two for streams and one for chases a node.
     pub(super) fn filling_s(&self, nodes: f64) -> f64 {
         nodes * (2.0 * self.stream as f64 * TOUCH_S + self.chase as f64 * (TOUCH_S + LAY_S))
@@ -94,7 +99,6 @@ impl Sizes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
 
     #[test]
     fn sets_ascend_from_4_kib_to_the_largest_with_so_many_an_octave() {

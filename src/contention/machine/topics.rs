@@ -1,10 +1,10 @@
 //! What there is to ask of a machine, from few questions to many.
 
 use super::{
-    Question, Section, Sizes, View, Worker,
+    Question, Section, Sizes, View, Worker, latency,
     places::Pairs,
     share::{Draft, Tier, Topic},
-    sizes::LAY_S,
+    sizes::{LAPS_S, LAY_S},
 };
 use crate::machine::{
     Contended, DramLatency, FalseSharing, Handover, Loaded, NodeStream, Operation, PageSize, Relation, State,
@@ -133,7 +133,8 @@ fn working_set<'a>(view: &View<'_>, sizes: Sizes) -> Topic<'a> {
     let cpu = view.cpus[0].os;
     let draft = |pages: PageSize, bytes: u64| {
         let mut draft = Draft::new(Question::WorkingSet(WorkingSet { cpu, pages }, bytes), vec![cpu], CHASE_S);
-        draft.setup_s += bytes as f64 * LAY_S;
+        let laps_s = if latency::fits(bytes, sizes.cache) { LAPS_S } else { 0.0 };
+        draft.setup_s += bytes as f64 * (LAY_S + laps_s);
         draft
     };
     let both = |sets: Vec<u64>| -> Vec<Draft> {

@@ -7,8 +7,11 @@ use super::{
 };
 use crate::os::clock::Stopwatch;
 
-/// Windows of a pass that count; one more goes before as a warm-up.
-pub(super) const WINDOWS: usize = 4;
+/// A window's length where there is time for several: shorter than a scheduler's slice, so that most windows have all
+/// workers on their cpus even while something else wants one.
+const WINDOW_S: f64 = 0.5e-3;
+/// Windows at least and at most; one in ten, the first ones, is dropped.
+const WINDOWS: (f64, f64) = (5.0, 60.0);
 
 /// What one thread did in one window.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +49,7 @@ pub(super) fn alone(seconds: f64, reading: Reading, mut batch: impl FnMut() -> u
     }
 }
 
-/// [`alone`], in windows that all seats begin together; the first is dropped.
+/// [`alone`], in windows that all seats begin together; the first ones are dropped.
 #[inline(always)]
 pub(super) fn windows(
     seat: &Seat<'_>,
@@ -54,14 +57,13 @@ pub(super) fn windows(
     reading: Reading,
     mut batch: impl FnMut() -> u64,
 ) -> Option<Vec<Tally>> {
-    let mut tallies = Vec::with_capacity(WINDOWS);
-    let window_s = seconds / (WINDOWS + 1) as f64;
-    for window in 0..=WINDOWS {
+    let windows = (seconds / WINDOW_S).clamp(WINDOWS.0, WINDOWS.1) as usize;
+    let mut tallies = Vec::with_capacity(windows);
+    for _ in 0..windows {
         seat.meet()?;
-        let tally = alone(window_s, reading, &mut batch);
-        tallies.extend((window > 0).then_some(tally));
+        tallies.push(alone(seconds / windows as f64, reading, &mut batch));
     }
-    Some(tallies)
+    Some(tallies.split_off(windows.div_ceil(10)))
 }
 
 /// Runs `work` on the item's cpus, with time enough.
