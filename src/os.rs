@@ -4,6 +4,7 @@ pub mod affinity;
 pub mod capacity;
 pub mod cgroup;
 pub mod clock;
+pub mod counters;
 pub mod disturbance;
 pub mod host;
 pub mod hwloc;

@@ -9,6 +9,7 @@ use crate::{
 use std::path::Path;
 
 mod json;
+pub mod picture;
 mod placement;
 mod progress;
 mod table;
