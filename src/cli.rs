@@ -5,6 +5,7 @@ use farrow::error::Error;
 use std::process::ExitCode;
 
 mod console;
+mod contention;
 mod data;
 mod evaluate;
 mod plan;
@@ -35,6 +36,8 @@ enum Command {
     Data(data::Args),
     /// Show this machine, or a saved one
     Topology(topology::Args),
+    /// Measure what sharing costs on this machine
+    Contention(contention::Args),
     /// Resolve a pinning config against a machine: who runs where, what lives where
     Plan(plan::Args),
 }
@@ -48,6 +51,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Evaluate(args) => evaluate::run(args),
         Command::Data(args) => data::run(args),
         Command::Topology(args) => topology::run(args),
+        Command::Contention(args) => contention::run(args),
         Command::Plan(args) => plan::run(args),
     };
     result.unwrap_or_else(|error: Error| {

@@ -11,6 +11,8 @@ mod key;
 mod saved;
 mod table;
 
+pub(crate) use table::TO_ITSELF;
+
 pub use digest::{Digest, Group, Noise, Timer};
 pub use figure::Figure;
 pub(crate) use figure::quantile_or_0;

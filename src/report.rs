@@ -11,6 +11,7 @@ use std::path::Path;
 mod json;
 pub mod picture;
 mod placement;
+pub mod prices;
 mod progress;
 mod table;
 mod verdict;

@@ -14,6 +14,23 @@ pub(crate) struct Shape<'a> {
     whole: bool,
 }
 
+impl<'a> Shape<'a> {
+    /// The reasons that a cell refers to.
+    pub(crate) fn used_reasons(&self) -> impl Iterator<Item = &'a str> {
+        let mut used: Vec<usize> = self
+            .cells
+            .iter()
+            .filter_map(|cell| match cell {
+                Cell::Missing(reason) => Some(*reason),
+                Cell::Figure(_) => None,
+            })
+            .collect();
+        used.sort_unstable();
+        used.dedup();
+        used.into_iter().filter_map(|reason| self.reasons.get(reason)).map(String::as_str)
+    }
+}
+
 fn of_matrix<K>(matrix: &Matrix<K>) -> Shape<'_> {
     let whole =
         matrix.cells.len() == matrix.rows.len() && matrix.cells.iter().all(|row| row.len() == matrix.columns.len());

@@ -3,6 +3,9 @@
 use super::Figure;
 use serde::{Deserialize, Serialize};
 
+/// The reason on the diagonal of a matrix of cpus, which is no gap.
+pub(crate) const TO_ITSELF: &str = "a cpu hands nothing to itself";
+
 /// A figure, or the number of the reason in the table's `reasons` why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -2,7 +2,7 @@
 
 use super::{Item, Question, Survey, measure::Found, survey::fields};
 use crate::{
-    machine::{Curve, Figure, Matrix, Missing, Noise, PriceList, Timer, VERSION},
+    machine::{Curve, Figure, Matrix, Missing, Noise, PriceList, TO_ITSELF, Timer, VERSION},
     os::{disturbance::Disturbance, host::Host},
 };
 
@@ -162,7 +162,7 @@ fn put(prices: &mut PriceList, cpus: &Cpus, item: &Item, told: Told) {
             let table = &mut prices.transfer_ns[table];
             if table.reasons.len() == 1 {
                 // The diagonal has a reason of its own.
-                (0..cpus.0.len()).for_each(|i| table.put(i, i, Err("a cpu hands nothing to itself".into())));
+                (0..cpus.0.len()).for_each(|i| table.put(i, i, Err(TO_ITSELF.into())));
             }
             if let Some((row, column)) = place(&cpus.0, item.cpus[0]).zip(place(&cpus.0, item.cpus[1])) {
                 table.put(row, column, told.main.clone());

@@ -1,0 +1,98 @@
+//! The tables of a page, each as narrow as a terminal.
+
+use super::{bytes, or_dash, relations, short};
+use crate::{
+    machine::{Curve, Matrix, PriceList},
+    topology::{Topology, describe::table},
+};
+use std::{collections::BTreeSet, fmt::Display};
+
+/// Matrices of more rows are told by relation, or by their extremes.
+const WHOLE_MAX: usize = 16;
+/// Curves that stand side by side.
+const SIDE_BY_SIDE: usize = 6;
+/// Points of a curve that have a line each; of more, those spaced evenly.
+const POINTS_MAX: usize = 24;
+
+/// A matrix of cpus: whole if it is small, else a line for each relation.
+pub(super) fn of_cpus<K: Display>(matrix: &Matrix<K>, topology: &Topology) -> String {
+    if matrix.rows.len() <= WHOLE_MAX {
+        return whole(matrix, "cpu");
+    }
+    let lines = relations::by_relation(matrix, topology).into_iter().map(|range| {
+        vec![range.name, range.pairs.to_string(), short(range.least), short(range.median), short(range.most)]
+    });
+    table(&["cpus", "pairs", "least", "median", "most"], lines)
+}
+
+/// A matrix of nodes: whole if it is small, else the least, median and most of what is a node's own and of the rest.
+pub(super) fn of_nodes<K: Display>(matrix: &Matrix<K>) -> String {
+    if matrix.rows.len() <= WHOLE_MAX {
+        return whole(matrix, "node");
+    }
+    let part = |name: &str, own: bool| -> Option<Vec<String>> {
+        let cells =
+            matrix.cells.iter().enumerate().flat_map(|(row, cells)| {
+                cells.iter().enumerate().filter(move |(column, _)| (row == *column) == own)
+            });
+        let mut values: Vec<f64> = cells.filter_map(|(_, cell)| cell.median()).collect();
+        values.sort_by(f64::total_cmp);
+        let (least, most) = values.first().zip(values.last())?;
+        let figures = [*least, values[values.len() / 2], *most].map(short);
+        Some([name.into(), values.len().to_string()].into_iter().chain(figures).collect())
+    };
+    let lines = [part("own memory", true), part("other node's memory", false)];
+    table(&["nodes", "pairs", "least", "median", "most"], lines.into_iter().flatten())
+}
+
+fn whole<K>(matrix: &Matrix<K>, kind: &str) -> String {
+    let columns: Vec<String> = matrix.columns.iter().map(u32::to_string).collect();
+    let header: Vec<&str> = std::iter::once(kind).chain(columns.iter().map(String::as_str)).collect();
+    let lines = matrix.rows.iter().zip(&matrix.cells).map(|(row, cells)| {
+        let cells = cells.iter().map(|cell| match cell.median() {
+            // Five columns each, or sixteen do not fit a line.
+            Some(median) if matrix.columns.len() > 8 && median >= 10.0 => format!("{median:.0}"),
+            median => or_dash(median),
+        });
+        std::iter::once(row.to_string()).chain(cells).collect()
+    });
+    table(&header, lines)
+}
+
+/// Curves side by side, some at a time, a line a point.
+pub(super) fn curves<K: Display>(curves: &[Curve<K>]) -> String {
+    let blocks = curves.chunks(SIDE_BY_SIDE).map(|curves| {
+        let mut at: Vec<f64> = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.at)).collect();
+        at.sort_by(f64::total_cmp);
+        at.dedup();
+        let step = at.len().div_ceil(POINTS_MAX).max(1);
+        let last = at.len().saturating_sub(1);
+        let by = curves[0].by.as_str();
+        let names: Vec<String> = curves.iter().map(|curve| curve.of.to_string()).collect();
+        let header: Vec<&str> = std::iter::once(by).chain(names.iter().map(String::as_str)).collect();
+        let shown = at.iter().enumerate().filter(|(place, _)| place % step == 0 || *place == last);
+        let lines = shown.map(|(_, &at)| {
+            let name = if by == "bytes" { bytes(at) } else { format!("{at:.0}") };
+            let values = curves.iter().map(|curve| or_dash(curve.get(at).ok().map(|figure| figure.median)));
+            std::iter::once(name).chain(values).collect()
+        });
+        table(&header, lines)
+    });
+    blocks.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Why cells are missing, each reason once, of all tables that a page shows.
+pub(super) fn reasons(prices: &PriceList) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut lines: Vec<String> =
+        prices.missing.iter().map(|missing| format!("{}: {}", missing.what, missing.reason)).collect();
+    for (field, tables) in prices.shapes() {
+        for reason in tables.iter().flat_map(|table| table.used_reasons()) {
+            // That of the diagonal is no gap.
+            if reason != crate::machine::TO_ITSELF && seen.insert((field, reason)) {
+                lines.push(format!("{field}: {reason}"));
+            }
+        }
+    }
+    lines
+}
