@@ -1,6 +1,6 @@
 //! A price list as a file: JSON of the value itself, checked when it is read, since a person may have edited it.
 
-use super::{Cell, Curve, Matrix, PriceList, VERSION};
+use super::{Cell, Curve, Figure, Matrix, PriceList, VERSION};
 use crate::{
     error::{Error, Result},
     output,
@@ -88,6 +88,9 @@ impl PriceList {
         if numbers.iter().any(|seconds| !(seconds.is_finite() && *seconds >= 0.0)) {
             return Err("one of its times is no number of seconds".into());
         }
+        for figure in [self.timer.overhead_ns, self.timer.resolution_ns].iter().flatten() {
+            check_figure(figure).map_err(|what| format!("timer: {what}"))?;
+        }
         for (field, tables) in self.shapes() {
             if tables.is_empty() && !self.missing.iter().any(|missing| missing.what == field) {
                 return Err(format!("{field} has no table and no line in missing"));
@@ -145,11 +148,16 @@ fn check_table(table: &Shape<'_>) -> std::result::Result<(), String> {
                     table.reasons.len()
                 ));
             }
-            Cell::Figure(figure) if figure.p10 > figure.p90 || figure.samples == 0 || figure.passes == 0 => {
-                return Err("a figure has no samples, or its p10 is above its p90".into());
-            }
-            _ => {}
+            Cell::Figure(figure) => check_figure(figure)?,
+            Cell::Missing(_) => {}
         }
+    }
+    Ok(())
+}
+
+fn check_figure(figure: &Figure) -> std::result::Result<(), String> {
+    if figure.p10 > figure.p90 || figure.samples == 0 || figure.passes == 0 {
+        return Err("a figure has no samples, or its p10 is above its p90".into());
     }
     Ok(())
 }

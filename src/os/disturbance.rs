@@ -98,7 +98,7 @@ impl Snapshot {
         };
         let frequency_mhz_min = either(|range| range.0, f64::min);
         Disturbance {
-            seconds: self.clock.seconds() - later.clock.seconds(),
+            seconds: (self.clock.seconds() - later.clock.seconds()).max(0.0),
             stolen_s: ticks.map(|ticks| ticks as f64 / ticks_per_second()),
             switches: later.switches.since(self.switches),
             load_average: load_average(),

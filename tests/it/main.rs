@@ -7,6 +7,7 @@ mod checkpoint;
 mod command;
 mod completion;
 mod config;
+mod contention;
 mod cpulist;
 mod damping;
 mod delays;

@@ -9,16 +9,18 @@ use super::{
 use crate::machine::{DramLatency, WorkingSet};
 use std::sync::{Mutex, PoisonError};
 
-/// Samples of a pass.
-const SAMPLES: usize = 20;
+/// Samples of a pass at least and at most, and what one takes where there is time for more than the least.
+const SAMPLES: (f64, f64) = (20.0, 200.0);
+const SAMPLE_S: f64 = 0.5e-3;
 /// Loads between two readings of the clock.
 const STEPS: u64 = 1024;
-/// Times that a set which may fit a cache is gone through before it is timed.
-const LAPS: u64 = 2;
+/// Times that a set which may fit a cache is gone through before it is timed: an L3 that keeps what others evict took three
+/// laps to hold a set of a quarter of its size (Zen 3).
+const LAPS: u64 = 4;
 /// Loads before others are timed.
 const WARM: u64 = 20_000;
 
-/// From a working set of `bytes` that its own thread lays out and goes through twice before, if it may fit a cache of
+/// From a working set of `bytes` that its own thread lays out and goes through some times before, if it may fit a cache of
 /// `cache` bytes.
 pub(super) fn of_set(
     of: WorkingSet,
@@ -68,13 +70,14 @@ fn timed<M: Fixed>(
     reading: Reading,
 ) -> (Vec<f64>, usize) {
     let mut at = trail.walk(at, warm);
+    let samples = (seconds / SAMPLE_S).clamp(SAMPLES.0, SAMPLES.1).floor();
     let sample = |_| {
-        let tally = alone(seconds / SAMPLES as f64, reading, || {
+        let tally = alone(seconds / samples, reading, || {
             at = trail.walk(at, STEPS);
             STEPS
         });
         1e9 * tally.seconds / tally.done
     };
-    let samples = (0..SAMPLES).map(sample).collect();
+    let samples = (0..samples as u32).map(sample).collect();
     (samples, at)
 }

@@ -87,7 +87,8 @@ impl<'a> Tier<'a> {
 /// What came of sharing out.
 pub(super) struct Shared {
     pub(super) items: Vec<Item>,
-    pub(super) left_out: Vec<String>,
+    /// Topics, and what was cut of them.
+    pub(super) left_out: Vec<(String, String)>,
     /// Fields and topics that got no question at all.
     pub(super) empty: Vec<&'static str>,
 }
@@ -97,16 +98,38 @@ pub(super) fn share_out(topics: Vec<Topic<'_>>, seconds: f64) -> Shared {
     let most: Vec<f64> = topics.iter().map(|topic| topic.tiers.last().map_or(0.0, |tier| tier.seconds.1)).collect();
     let allotted = fill(&topics.iter().map(|topic| topic.weight).collect::<Vec<_>>(), &most, seconds);
     let mut shared = Shared { items: Vec::new(), left_out: Vec::new(), empty: Vec::new() };
+    // Those that want least come first, so that what they leave goes to those that want most.
+    let mut order: Vec<(Topic<'_>, f64, f64)> = topics
+        .into_iter()
+        .zip(allotted)
+        .zip(most)
+        .map(|((topic, allotted), most)| (topic, allotted, most))
+        .collect();
+    order.sort_by(|one, other| one.2.total_cmp(&other.2));
     let mut over = 0.0;
-    for (topic, allotted) in topics.into_iter().zip(allotted) {
+    for (topic, allotted, _) in order {
         over += allotted;
-        let (field, used) = (topic.field, choose(topic, over, allotted, &mut shared));
+        let (field, used) = (topic.field, choose(topic, over, &mut shared));
         match used {
             Some(used) => over = (over - used).max(0.0),
             None => shared.empty.push(field),
         }
     }
+    shared.items.sort_by_key(|item| item.question.section());
+    shared.left_out = joined(std::mem::take(&mut shared.left_out));
     shared
+}
+
+/// Sentences that say the same of several topics, as one.
+fn joined(left_out: Vec<(String, String)>) -> Vec<(String, String)> {
+    let mut joined: Vec<(String, String)> = Vec::new();
+    for (name, what) in left_out {
+        match joined.iter_mut().find(|(_, other)| *other == what) {
+            Some((names, _)) => *names = format!("{names}; {name}"),
+            None => joined.push((name, what)),
+        }
+    }
+    joined
 }
 
 /// Water filling: each gets its weight's share of `total`, but no more than its `most`; what is over goes to the rest.
@@ -128,11 +151,11 @@ fn fill(weights: &[f64], most: &[f64], total: f64) -> Vec<f64> {
     }
 }
 
-/// Takes the finest tier that fits `seconds`, or as much of the coarsest as does; then as much measuring as fits. What is
-/// over from topics before may be used to fit a finer tier than `own` alone would. Returns the seconds used.
-fn choose(topic: Topic<'_>, seconds: f64, own: f64, shared: &mut Shared) -> Option<f64> {
+/// Takes the finest tier that fits `seconds`, or as much of the coarsest as does; then as much measuring as fits. Returns
+/// the seconds used.
+fn choose(topic: Topic<'_>, seconds: f64, shared: &mut Shared) -> Option<f64> {
     let finest = topic.tiers.last().map_or(0, |tier| tier.count);
-    let fitting = topic.tiers.iter().rposition(|tier| tier.seconds.0 <= seconds.max(own));
+    let fitting = topic.tiers.iter().rposition(|tier| tier.seconds.0 <= seconds);
     let tier = topic.tiers.into_iter().nth(fitting.unwrap_or(0))?;
     let covers = tier.covers.clone();
     let mut drafts = (tier.make)();
@@ -147,8 +170,8 @@ fn choose(topic: Topic<'_>, seconds: f64, own: f64, shared: &mut Shared) -> Opti
     }
     if drafts.len() < finest {
         let part = if fitting.is_none() { "only the first of: " } else { "" };
-        let text = format!("{}: {part}{covers}; {} of {finest} questions", topic.name, drafts.len());
-        shared.left_out.push(text);
+        let what = format!("{part}{covers}; {} of {finest} questions", drafts.len());
+        shared.left_out.push((topic.name, what));
     }
     let least: f64 = drafts.iter().map(Draft::least_s).sum();
     let most: f64 = drafts.iter().map(Draft::most_s).sum();
@@ -185,7 +208,7 @@ mod tests {
         let shared = share_out(vec![topic(1.0, &[2, 5, 50])], 15.0);
         assert_eq!(shared.items.len(), 5);
         assert_eq!(shared.items.iter().map(Item::seconds).sum::<f64>(), 15.0);
-        assert_eq!(shared.left_out, ["topic: 5; 5 of 50 questions"]);
+        assert_eq!(shared.left_out, [("topic".to_string(), "5; 5 of 50 questions".to_string())]);
     }
 
     #[test]

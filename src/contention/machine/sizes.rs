@@ -14,8 +14,8 @@ const BYTES_MIN: u64 = 8 * MIB;
 pub(super) const TOUCH_S: f64 = 0.6e-9;
 /// What a chase takes to be laid out.
 pub(super) const LAY_S: f64 = 1.0e-9;
-/// What two laps of it take where it may fit a cache.
-pub(super) const LAPS_S: f64 = 1.5e-9;
+/// What some laps of it take where it may fit a cache.
+pub(super) const LAPS_S: f64 = 2.5e-9;
 /// Arrays may take so much of the seconds to be filled.
 const SHARE_MAX: f64 = 0.25;
 
@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn arrays_shrink_with_the_time_and_the_memory_and_say_so() {
-        let topology = Topology::from_synthetic("pack:8 [numa(memory=64GB)] l3:1(size=32MB) core:2 pu:1").unwrap();
+        let topology =
+            Topology::from_synthetic("pack:8 [numa(memory=64GB)] l3:1(size=33554432) core:2 pu:1").unwrap();
         let view = View::of(&topology);
         let (plenty, cut) = Sizes::of(&view, 120.0);
         assert_eq!((plenty.unwrap().stream / MIB, cut), (128, None));

@@ -55,7 +55,8 @@ pub fn survey(topology: &Topology, budget_s: f64, only: &Only) -> Survey {
     let wanted = Section::ALL.into_iter().filter(|&section| only.wants(section) && !view.cpus.is_empty());
     let topics: Vec<_> = wanted.flat_map(|section| topics::of(section, &view, sizes, &mut barred)).collect();
     let seconds = (PLANNED * budget_s - filling_s).max(0.0) / f64::from(passes);
-    let Shared { items, mut left_out, empty } = share_out(topics, seconds);
+    let Shared { items, left_out, empty } = share_out(topics, seconds);
+    let mut left_out: Vec<String> = left_out.iter().map(|(topics, what)| format!("{topics}: {what}")).collect();
     left_out.extend(cut.filter(|_| fills));
     let asked: Vec<&str> = items.iter().flat_map(|item| fields(item.question.section())).copied().collect();
     barred.extend(empty.into_iter().map(|field| (field, format!("{budget_s:.1} s do not do for it"))));

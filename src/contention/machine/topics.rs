@@ -13,7 +13,7 @@ use crate::machine::{
 
 /// Seconds of one pass, at least and at most, of the small probes and of those that go through memory.
 const CLOCK_S: (f64, f64) = (1e-3, 10e-3);
-const PAIR_S: (f64, f64) = (0.6e-3, 30e-3);
+const PAIR_S: (f64, f64) = (0.4e-3, 30e-3);
 const SHORT_S: (f64, f64) = (4e-3, 100e-3);
 const CHASE_S: (f64, f64) = (2e-3, 100e-3);
 const MEMORY_S: (f64, f64) = (15e-3, 400e-3);
@@ -22,8 +22,8 @@ const MEMORY_S: (f64, f64) = (15e-3, 400e-3);
 const DISTANCES: [u32; 7] = [4, 8, 16, 32, 64, 128, 256];
 /// Shares of updates that meet, in per cent.
 const CONFLICTS: [u32; 5] = [0, 1, 10, 50, 100];
-/// Spins of a pause after 4 KiB; 16384 leave the memory nearly idle.
-const SPINS: [u32; 9] = [0, 64, 128, 256, 512, 1024, 2048, 4096, 16384];
+/// Spins of a pause after 4 KiB, a spin being 10 to 50 ns; 4096 leave the memory nearly idle.
+const SPINS: [u32; 10] = [0, 1, 2, 4, 8, 16, 32, 64, 256, 4096];
 
 fn numbers(workers: &[Worker]) -> Vec<u32> {
     workers.iter().map(|cpu| cpu.os).collect()
@@ -121,7 +121,7 @@ fn transfer<'a>(view: &'a View<'a>) -> Vec<Topic<'a>> {
         Topic {
             field: "transfer_ns",
             name: format!("transfer_ns, {}, {}", of.operation, of.state),
-            weight: if main { 10.0 } else { 3.0 },
+            weight: if main { 16.0 } else { 3.0 },
             tiers: sets.iter().map(tier).collect(),
         }
     };
@@ -255,7 +255,7 @@ fn loaded<'a>(view: &View<'_>, sizes: Sizes) -> Topic<'a> {
     };
     let first = &nodes[..1.min(nodes.len())];
     let tiers = vec![
-        Tier::of("the first node, three pauses", drafts(first, &[0, 512, 16384])),
+        Tier::of("the first node, three pauses", drafts(first, &[0, 8, 4096])),
         Tier::of("the first node", drafts(first, &SPINS)),
         Tier::of("all nodes", drafts(&nodes, &SPINS)),
     ];
@@ -331,15 +331,14 @@ fn alpha<'a>(view: &View<'_>) -> Topic<'a> {
     let nodes = view.cpu_nodes();
     let firsts: Vec<Worker> = nodes.iter().filter_map(|&node| view.cores_of(node).first().copied()).collect();
     let cores = view.cores();
-    let draft = |workers: &[Worker]| {
-        Draft::new(Question::Alpha(view.relation(workers[0], workers[1])), numbers(workers), SHORT_S)
-    };
+    let draft = |of: Relation, workers: &[Worker]| Draft::new(Question::Alpha(of), numbers(workers), SHORT_S);
     let drafts = |counts: &[usize]| -> Vec<Draft> {
-        let within = std::iter::once(draft(&cores[..2]));
+        let pair = [cores[0], cores[1]];
+        // Of one node; two of different nodes stand among those across.
+        let within = (pair[0].node == pair[1].node).then(|| draft(view.relation(pair[0], pair[1]), &pair));
         let across = counts.iter().filter(|&&count| (2..=firsts.len()).contains(&count));
-        // Two workers of one node where the first two cores are that; else it stands among those across.
-        let within = within.filter(|_| firsts.len() < 2 || cores[0].node == cores[1].node);
-        within.chain(across.map(|&count| draft(&firsts[..count]))).collect()
+        // Nodes may share an L3: they are nodes all the same.
+        within.into_iter().chain(across.map(|&count| draft(Relation::Machine, &firsts[..count]))).collect()
     };
     let few = if firsts.len() > 2 { vec![2, firsts.len()] } else { vec![2] };
     let all: Vec<usize> = (2..=firsts.len()).collect();

@@ -11,7 +11,7 @@ use crate::os::clock::Stopwatch;
 /// workers on their cpus even while something else wants one.
 const WINDOW_S: f64 = 0.5e-3;
 /// Windows at least and at most; one in ten, the first ones, is dropped.
-const WINDOWS: (f64, f64) = (5.0, 60.0);
+const WINDOWS: (f64, f64) = (5.0, 1000.0);
 
 /// What one thread did in one window.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::{short, tables};
 use crate::{
-    machine::{Curve, FalseSharing, PriceList},
+    machine::{Curve, FalseSharing, PriceList, Update},
     placement::Label,
     topology::Topology,
 };
@@ -56,7 +56,10 @@ pub fn page(prices: &PriceList, topology: &Topology) -> String {
         "as a worker sees it, by merge and share of updates that go to 8 common coordinates",
         together(&prices.update_ns, tables::curves),
     );
-    page.section("Share of updates lost", "of known mass", together(&prices.update_lost_share, tables::curves));
+    let losing = |curve: &&Curve<Update>| curve.medians().any(|(_, share)| share != 0.0);
+    let lost: Vec<Curve<Update>> = prices.update_lost_share.iter().filter(losing).cloned().collect();
+    let about = "found by known mass; merges that are not here lost none";
+    page.section("Share of updates lost", about, together(&lost, tables::curves));
     page.section(
         "Hand-over, ns",
         "a barrier's crossing; a token, and a slot of 4 KiB, from one worker to the next",

@@ -15,25 +15,25 @@ pub fn grids(prices: &PriceList) -> Vec<(String, Grid)> {
     let mut grids = Vec::new();
     let (l3s, nodes) = (&prices.machine.l3s, &prices.machine.nodes);
     for matrix in &prices.transfer_ns {
-        let title = format!("Line transfer, one way: {}", matrix.of);
+        let title = format!("Line transfer between cpus, one way: {}", matrix.of);
         let groups = if nodes.len() > 1 { groups(matrix, nodes, "node") } else { groups(matrix, l3s, "L3") };
-        grids.push((stem("transfer_ns", &matrix.of), grid(matrix, title, "ns", "cpu", groups)));
+        grids.push((stem("transfer_ns", &matrix.of), grid(matrix, title, "ns", groups)));
     }
     for matrix in &prices.latency_by_node_ns {
         let title = "Load latency: cpus of the row's node, memory of the column's".to_string();
-        grids.push((stem("latency_by_node_ns", &matrix.of), grid(matrix, title, "ns", "node", Vec::new())));
+        grids.push((stem("latency_by_node_ns", &matrix.of), grid(matrix, title, "ns", Vec::new())));
     }
     for matrix in &prices.bandwidth_by_node_gb_per_s {
         let title = format!("Bandwidth, {}: cpus of the row's node, memory of the column's", matrix.of);
-        let grid = grid(matrix, title, "GB/s", "node", Vec::new());
+        let grid = grid(matrix, title, "GB/s", Vec::new());
         grids.push((stem("bandwidth_by_node_gb_per_s", &matrix.of), grid));
     }
     grids.retain(|(_, grid)| grid.rows.len() > 1);
     grids
 }
 
-fn grid<K>(matrix: &Matrix<K>, title: String, unit: &str, kind: &str, groups: Vec<(usize, String)>) -> Grid {
-    let names = |numbers: &[u32]| numbers.iter().map(|number| format!("{kind} {number}")).collect();
+fn grid<K>(matrix: &Matrix<K>, title: String, unit: &str, groups: Vec<(usize, String)>) -> Grid {
+    let names = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect();
     let values = matrix.cells.iter().map(|cells| cells.iter().map(|cell| cell.median()).collect()).collect();
     Grid { title, unit: unit.into(), rows: names(&matrix.rows), columns: names(&matrix.columns), values, groups }
 }
