@@ -137,8 +137,8 @@ fn two_minutes_on_eight_sockets_have_all_pairs_within_a_socket_and_some_across_e
         .filter(|item| item.question == Question::Transfer(of))
         .map(|item| (socket(item.cpus[0]), socket(item.cpus[1])))
         .collect();
-    // 28 cores a socket, and each core's siblings.
-    assert_eq!(pairs.iter().filter(|(one, other)| one == other).count(), 8 * (28 * 27 / 2 + 28));
+    // 28 cores a socket, and one core's siblings.
+    assert_eq!(pairs.iter().filter(|(one, other)| one == other).count(), 8 * (28 * 27 / 2 + 1));
     let across: BTreeSet<_> = pairs.iter().filter(|(one, other)| one != other).collect();
     assert_eq!(across.len(), 8 * 7 / 2);
     assert!(
@@ -150,20 +150,24 @@ fn two_minutes_on_eight_sockets_have_all_pairs_within_a_socket_and_some_across_e
     let matrix = prices.transfer_ns.iter().find(|matrix| matrix.of == of).unwrap();
     assert_eq!(matrix.get(0, 2).unwrap().median, 10.002);
     assert_eq!(matrix.get(2, 0), matrix.get(0, 2), "a round trip is both ways");
-    assert!(matrix.get(1, 60).unwrap_err().contains("left out"), "no siblings across sockets");
+    assert_eq!(matrix.rows.len(), 8 * 29, "one cpu a core, and a sibling a socket");
+    assert!(matrix.get(2, 60).unwrap_err().contains("left out"), "not all pairs across sockets");
 }
 
 #[test]
 fn pages_tables_and_pictures_of_every_machine_are_readable() {
     for topology in machines("pages_tables_and_pictures_of_every_machine_are_readable") {
         let name = topology.name();
-        let survey = survey(&topology, 120.0, &Only::default());
+        // Two minutes of the large machine have the largest tables; of the others, a quarter of that will do.
+        let seconds = if topology.cpus.len() == 448 { 120.0 } else { 30.0 };
+        let survey = survey(&topology, seconds, &Only::default());
         let prices = measure(&survey, &mut Fake::new(), &mut Silent);
         for text in [page(&prices, &topology), survey_page(&survey, &topology)] {
             let wide = text.lines().find(|line| line.chars().count() > 100);
             assert!(wide.is_none() && text.lines().count() > 10, "{name}: {wide:?}");
         }
-        assert!(page(&prices, &topology).lines().count() < 400, "{name}: a page that nobody reads");
+        let lines = page(&prices, &topology).lines().count();
+        assert!(lines < 400, "{name}: a page of {lines} lines is read by nobody");
         let figures: usize = csv(&prices).iter().map(|(_, text)| text.lines().count()).sum();
         assert!(figures > prices.figures(), "{name}");
         let svgs = grids(&prices).into_iter().map(|(stem, grid)| (stem, heat_map(&grid)));

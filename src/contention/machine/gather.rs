@@ -2,9 +2,10 @@
 
 use super::{Item, Question, Survey, measure::Found, survey::fields};
 use crate::{
-    machine::{Curve, Figure, Matrix, Missing, Noise, PriceList, TO_ITSELF, Timer, VERSION},
+    machine::{Curve, Figure, Matrix, Missing, Noise, PriceList, TO_ITSELF, Timer, Transfer, VERSION},
     os::{disturbance::Disturbance, host::Host},
 };
+use std::collections::BTreeSet;
 
 /// What a question came to: its figure, and a second one where there is one.
 struct Told {
@@ -110,20 +111,27 @@ fn spread(noise: Noise, told: &[(&Item, Told)]) -> Noise {
     Noise { figures: spreads.len() as u32, spread_median: at(0.5), spread_p90: at(0.9), ..noise }
 }
 
-/// Rows of the matrices of cpus: those that are in a pair of any operation, in the topology's order.
-struct Cpus(Vec<u32>);
+/// Rows of each matrix of cpus: those that are in one of its pairs, in the topology's order.
+struct Cpus(Vec<(Transfer, Vec<u32>)>);
 
 impl Cpus {
     fn of(survey: &Survey) -> Self {
-        let mut named: Vec<u32> = survey
-            .items
-            .iter()
-            .filter(|item| matches!(item.question, Question::Transfer(_)))
-            .flat_map(|item| item.cpus.iter().copied())
-            .collect();
-        named.sort_unstable();
-        let of_machine = survey.machine.cpus.iter().copied();
-        Cpus(of_machine.filter(|cpu| named.binary_search(cpu).is_ok()).collect())
+        let mut named: Vec<(Transfer, BTreeSet<u32>)> = Vec::new();
+        for item in &survey.items {
+            let Question::Transfer(of) = item.question else { continue };
+            let place = named.iter().position(|(other, _)| *other == of).unwrap_or_else(|| {
+                named.push((of, BTreeSet::new()));
+                named.len() - 1
+            });
+            named[place].1.extend(&item.cpus);
+        }
+        let of_machine = &survey.machine.cpus;
+        let ordered = |named: BTreeSet<u32>| of_machine.iter().copied().filter(|cpu| named.contains(cpu)).collect();
+        Cpus(named.into_iter().map(|(of, named)| (of, ordered(named))).collect())
+    }
+
+    fn rows(&self, of: Transfer) -> &[u32] {
+        self.0.iter().find(|(other, _)| *other == of).map_or(&[], |(_, rows)| rows)
     }
 }
 
@@ -158,13 +166,14 @@ fn put(prices: &mut PriceList, cpus: &Cpus, item: &Item, told: Told) {
             prices.timer = Timer { overhead_ns: told.main.ok(), resolution_ns: told.side.ok() };
         }
         Question::Transfer(of) => {
-            let table = matrix(&mut prices.transfer_ns, of, &cpus.0, &cpus.0);
+            let rows = cpus.rows(of);
+            let table = matrix(&mut prices.transfer_ns, of, rows, rows);
             let table = &mut prices.transfer_ns[table];
             if table.reasons.len() == 1 {
                 // The diagonal has a reason of its own.
-                (0..cpus.0.len()).for_each(|i| table.put(i, i, Err(TO_ITSELF.into())));
+                (0..rows.len()).for_each(|i| table.put(i, i, Err(TO_ITSELF.into())));
             }
-            if let Some((row, column)) = place(&cpus.0, item.cpus[0]).zip(place(&cpus.0, item.cpus[1])) {
+            if let Some((row, column)) = place(rows, item.cpus[0]).zip(place(rows, item.cpus[1])) {
                 table.put(row, column, told.main.clone());
                 table.put(column, row, told.main);
             }

@@ -34,9 +34,9 @@ pub(super) enum Pairs {
     Relations,
     /// One in each L3 (node), its first siblings, and one for each pair of L3s (nodes).
     Groups,
-    /// All cores of each L3 (node), all siblings, and four pairs across each pair of L3s (nodes).
+    /// Besides, all cores of each L3 (node), and four pairs across each pair of L3s (nodes).
     Within,
-    /// One cpu a core, and all siblings.
+    /// Besides, all cores.
     Cores,
     /// All.
     All,
@@ -133,15 +133,16 @@ impl<'a> View<'a> {
     pub(super) fn count(&self, pairs: Pairs) -> usize {
         let both = |n: usize| n * n.saturating_sub(1) / 2;
         let cores = self.cores();
-        let siblings = self.cpus.len() - cores.len();
+        let groups = self.groups(&cores);
+        // A pair of siblings in each group; where a relation's pair is no core's first, it counts once more.
+        let few = groups.len() + 8;
         match pairs {
             Pairs::Relations => self.cpus.len().saturating_sub(1).min(8),
-            Pairs::Groups => both(self.groups(&cores).len()) + 2 * self.groups(&cores).len(),
+            Pairs::Groups => both(groups.len()) + groups.len() + few,
             Pairs::Within => {
-                let groups = self.groups(&cores);
-                siblings + 4 * both(groups.len()) + groups.values().map(|group| both(group.len())).sum::<usize>()
+                few + 4 * both(groups.len()) + groups.values().map(|group| both(group.len())).sum::<usize>()
             }
-            Pairs::Cores => both(cores.len()) + siblings,
+            Pairs::Cores => both(cores.len()) + few,
             Pairs::All => both(self.cpus.len()),
         }
     }
@@ -159,9 +160,6 @@ impl<'a> View<'a> {
         let cores = self.cores();
         if pairs != Pairs::Relations {
             self.of_groups(&cores, usize::from(pairs != Pairs::Groups) * 3 + 1, &mut chosen);
-        }
-        if matches!(pairs, Pairs::Within | Pairs::Cores) {
-            self.siblings(&mut chosen);
         }
         match pairs {
             Pairs::Relations | Pairs::Groups => {}
@@ -206,16 +204,6 @@ impl<'a> View<'a> {
                         |group: &[Worker], shift: usize| group[(k * group.len() / across + shift) % group.len()];
                     chosen.add(place(one, 0), place(other, k));
                 }
-            }
-        }
-    }
-
-    fn siblings(&self, chosen: &mut Chosen) {
-        let mut first: BTreeMap<usize, Worker> = BTreeMap::new();
-        for &cpu in &self.cpus {
-            match first.get(&cpu.core) {
-                Some(&core) => chosen.add(core, cpu),
-                None => drop(first.insert(cpu.core, cpu)),
             }
         }
     }

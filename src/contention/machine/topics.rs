@@ -106,9 +106,9 @@ fn transfer<'a>(view: &'a View<'a>) -> Vec<Topic<'a>> {
         (Pairs::Groups, "one pair in each L3 (or node), and one for each two of them"),
         (
             Pairs::Within,
-            "all pairs of cores within an L3 (or node), siblings, and four pairs across each two of them",
+            "all pairs of cores within an L3 (or node), four across each two of them, a pair of siblings in each",
         ),
-        (Pairs::Cores, "one cpu a core, and each core's siblings"),
+        (Pairs::Cores, "one cpu a core, and a pair of siblings in each L3 (or node)"),
         (Pairs::All, "all pairs"),
     ];
     let topic = |of: Transfer| {

@@ -8,6 +8,8 @@ use crate::{
 };
 use std::fmt::Write;
 
+/// Nodes whose loaded latency a page shows.
+const LOADED_MAX: usize = 2;
 /// Columns of the page.
 const WIDTH: usize = 100;
 
@@ -158,7 +160,13 @@ impl Page {
             let header = ["spins of a pause", "GB/s", "ns a load"];
             (latency.of.to_string(), crate::topology::describe::table(&header, rows))
         });
-        let tables: Vec<_> = tables.collect();
+        // Nodes are alike as a rule; all are in the files.
+        let mut tables: Vec<_> = tables.collect();
+        let more = tables.len().saturating_sub(LOADED_MAX);
+        tables.truncate(LOADED_MAX);
+        if more > 0 {
+            tables.push((String::new(), format!("{more} more nodes are in the CSV that --out writes")));
+        }
         self.section(
             "Loaded latency",
             "one cpu loads, the others of its node read and pause after every 4 KiB",

@@ -64,8 +64,17 @@ pub fn charts(prices: &PriceList) -> Vec<(String, Chart)> {
     add("contended_line_ns", chart(line, "One line that all workers use", "workers", "ns an operation"));
     let sharing = &prices.false_sharing_ns;
     add("false_sharing_ns", chart(sharing, "False sharing of two workers", "distance in bytes", "ns an addition"));
-    let update = &prices.update_ns;
-    add("update_ns", chart(update, "Update, by merge and share that meets", "workers", "ns an update"));
+    // More would not be told apart.
+    let some = prices.update_ns.iter().filter(|curve| [0, 10, 100].contains(&curve.of.conflict_percent));
+    add(
+        "update_ns",
+        chart(
+            &some.cloned().collect::<Vec<_>>(),
+            "Update, by merge and share that meets",
+            "workers",
+            "ns an update",
+        ),
+    );
     // The others lose none.
     let lossy = prices.update_lost_share.iter().filter(|curve| curve.of.merge == UpdateMerge::Lossy);
     let mut lost = chart(&lossy.cloned().collect::<Vec<_>>(), "Updates lost", "workers", "share of all updates");

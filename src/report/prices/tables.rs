@@ -9,8 +9,10 @@ use std::{collections::BTreeSet, fmt::Display};
 
 /// Matrices of more rows are told by relation, or by their extremes.
 const WHOLE_MAX: usize = 16;
-/// Curves that stand side by side.
-const SIDE_BY_SIDE: usize = 6;
+/// Columns for the names of curves that stand side by side, two blanks after each.
+const SIDE_BY_SIDE: usize = 88;
+/// Curves of a field that a page shows.
+pub(super) const CURVES_MAX: usize = 18;
 /// Points of a curve that have a line each; of more, those spaced evenly.
 const POINTS_MAX: usize = 24;
 
@@ -61,7 +63,8 @@ fn whole<K>(matrix: &Matrix<K>, kind: &str) -> String {
 
 /// Curves side by side, some at a time, a line a point.
 pub(super) fn curves<K: Display>(curves: &[Curve<K>]) -> String {
-    let blocks = curves.chunks(SIDE_BY_SIDE).map(|curves| {
+    let shown = &curves[..curves.len().min(CURVES_MAX)];
+    let blocks = side_by_side(shown).into_iter().map(|curves| {
         let mut at: Vec<f64> = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.at)).collect();
         at.sort_by(f64::total_cmp);
         at.dedup();
@@ -78,7 +81,24 @@ pub(super) fn curves<K: Display>(curves: &[Curve<K>]) -> String {
         });
         table(&header, lines)
     });
-    blocks.collect::<Vec<_>>().join("\n\n")
+    let more = curves.len() - shown.len();
+    let more = (more > 0).then(|| format!("{more} more are in the CSV that --out writes"));
+    blocks.chain(more).collect::<Vec<_>>().join("\n\n")
+}
+
+/// As many at a time as fit a line.
+fn side_by_side<K: Display>(curves: &[Curve<K>]) -> Vec<&[Curve<K>]> {
+    let (mut blocks, mut begin, mut width) = (Vec::new(), 0, 0);
+    for (place, curve) in curves.iter().enumerate() {
+        let more = curve.of.to_string().chars().count().max(8) + 2;
+        if width + more > SIDE_BY_SIDE && place > begin {
+            blocks.push(&curves[begin..place]);
+            (begin, width) = (place, 0);
+        }
+        width += more;
+    }
+    blocks.push(&curves[begin..]);
+    blocks
 }
 
 /// Why cells are missing, each reason once, of all tables that a page shows.
