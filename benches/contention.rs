@@ -8,7 +8,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use farrow::{
     os::{affinity, clock::Stopwatch},
-    sync::{Gate, Line, Lossless, Lossy, Merge, SharedF64, Slot, Stripes},
+    sync::{Gate, Line, Lossless, Lossy, Merge, SharedF64, Stripes},
 };
 use std::{hint::black_box, iter::once, time::Duration};
 
