@@ -1,5 +1,5 @@
-//! The primitives that the price list is made of: a line's transfer, an update alone, and a gate, each with the machine's
-//! price of what bounds it.
+//! The primitives that the price list is made of: a line's transfer, an update alone and of a parameter that two add to, and
+//! a gate, each with the machine's price of what bounds it.
 //!
 //! Threads run pinned to the first cpus, start together, and each times itself; an iteration's time is the slowest thread's.
 //! `farrow contention machine` measures the same, and more, for a machine; this is to see whether a change of the code moved
@@ -95,6 +95,33 @@ fn update(criterion: &mut Criterion) {
     });
 }
 
+fn add(merge: &str, slot: &SharedF64, stripes: &Stripes) {
+    match merge {
+        "lossy" => Lossy::add(slot, 1.0),
+        "lossless" => Lossless::add(slot, 1.0),
+        _ => {
+            let held = stripes.hold(once(0));
+            Lossy::add(slot, 1.0);
+            drop(held);
+        }
+    }
+}
+
+/// One parameter that one worker, or two, add to. The bound of two is what one takes.
+fn one_parameter(criterion: &mut Criterion) {
+    for (merge, threads) in ["lossy", "lossless", "locked"].into_iter().flat_map(|merge| [(merge, 1), (merge, 2)]) {
+        if !enough(threads, "one parameter") {
+            continue;
+        }
+        criterion.bench_function(&format!("contention/one parameter/{merge} by {threads}"), |bencher| {
+            bencher.iter_custom(|count| {
+                let (slot, stripes) = (SharedF64::new(0.0), Stripes::default());
+                together(threads, |_| (0..count).for_each(|_| add(merge, &slot, &stripes)))
+            });
+        });
+    }
+}
+
 /// Crossings of a gate. The bound is a round trip of a line: every worker must hear of the last.
 fn gate(criterion: &mut Criterion) {
     for threads in [1, 2] {
@@ -115,6 +142,6 @@ criterion_group! {
         .sample_size(20)
         .measurement_time(Duration::from_secs(2))
         .warm_up_time(Duration::from_millis(300));
-    targets = transfer, update, gate
+    targets = transfer, update, one_parameter, gate
 }
 criterion_main!(benches);

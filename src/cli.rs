@@ -36,10 +36,10 @@ enum Command {
     Data(data::Args),
     /// Show this machine, or a saved one
     Topology(topology::Args),
-    /// Measure what sharing costs on this machine
-    Contention(contention::Args),
     /// Resolve a pinning config against a machine: who runs where, what lives where
     Plan(plan::Args),
+    /// Profile contention: what sharing costs, and what it cost a run
+    Contention(contention::Args),
 }
 
 /// Runs the command line and says how it ended: 0 done, 1 bad data or failed output, 2 bad flags or config.
@@ -51,8 +51,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Evaluate(args) => evaluate::run(args),
         Command::Data(args) => data::run(args),
         Command::Topology(args) => topology::run(args),
-        Command::Contention(args) => contention::run(args),
         Command::Plan(args) => plan::run(args),
+        Command::Contention(args) => contention::run(args),
     };
     result.unwrap_or_else(|error: Error| {
         console::remark(&error);

@@ -23,6 +23,7 @@ mod overlay;
 mod per_row;
 mod ranges;
 mod reading;
+mod repeated;
 mod room;
 mod slabs;
 pub mod statistics;
@@ -34,6 +35,7 @@ pub use memory::{InMemory, from_dense, from_rows};
 use options::DUPLICATES;
 pub use options::{Duplicates, IndexBase, LabelColumn, ReadOptions};
 pub use reading::{read, read_from};
+pub use repeated::Repeated;
 
 /// The size of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

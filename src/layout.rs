@@ -120,6 +120,14 @@ impl Slots {
         self.column_of.as_ref().map_or(slot >= self.columns, |columns| columns.get(slot).is_none_or(|&c| c == HOLE))
     }
 
+    /// The column of slot `slot`; `None` for the column of ones and for a slot that no column has.
+    pub fn column(&self, slot: usize) -> Option<usize> {
+        if self.is_hole(slot) || self.ones == Some(slot) {
+            return None;
+        }
+        Some(self.column_of.as_ref().map_or(slot, |columns| columns[slot] as usize))
+    }
+
     /// Values by slot → values by column, that of the column of ones last.
     pub fn by_column(&self, slots: &[f64]) -> Vec<f64> {
         (0..self.columns).map(|column| slots[self.of(column)]).chain(self.ones.map(|slot| slots[slot])).collect()
@@ -183,6 +191,8 @@ mod tests {
             taken.sort_unstable();
             let free: Vec<usize> = (0..slots.width()).filter(|&slot| !slots.is_hole(slot)).collect();
             prop_assert_eq!(taken, free);
+            prop_assert!((0..counts.len()).all(|column| slots.column(slots.of(column)) == Some(column)));
+            prop_assert_eq!((0..slots.width()).filter_map(|slot| slots.column(slot)).count(), counts.len());
             let values: Vec<f64> = (1..=counts.len() + usize::from(ones)).map(|k| k as f64).collect();
             prop_assert_eq!(slots.by_column(&slots.by_slot(&values)), values);
         }

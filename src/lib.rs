@@ -25,7 +25,8 @@
 //! [`shard`] (rows on their workers, coordinates in their slots: [`layout`]), [`objective`], [`loss`] and [`prox`] (what is minimised), [`sync`] and [`store`]
 //! (how two writes meet), [`method`] (one file a paper), [`step`], [`order`], [`exchange`], then [`run`] (one worker loop,
 //! two runners) and [`solve`] (where settings become types). [`os`] is the kernel interface; [`trace`], [`report`],
-//! [`model`], [`checkpoint`] are what a run leaves behind.
+//! [`model`], [`checkpoint`] are what a run leaves behind. [`contention`] asks what sharing cost a run ([`contention::run`]) and
+//! what it costs on a machine ([`contention::machine`]), whose answers are a [`machine::PriceList`].
 //!
 //! # The axes
 //!
@@ -52,8 +53,17 @@
 //!
 //! A delay is measured where a step needs it, where delays are injected and where steps are logged: an update notes before its
 //! first read how many updates of its replica have landed, and takes its number k at its write; the difference is its delay
-//! (of a method with a table of gradients, the longest of the table: [`method::Measure`]). Nothing is measured, and nothing
-//! paid for it, in other runs.
+//! (of a method with a table of gradients, the longest of the table: [`method::Measure`]). A run that is billed
+//! ([`solve::Watching`]) samples them instead where updates are single lines on threads: one update in 32 for each worker of the
+//! replica looks at how far the others are before and after. Nothing is measured, and nothing paid for it, in other runs.
+//!
+//! # What sharing costs
+//!
+//! A bill ([`contention::run`]) is made of the run itself; of an audited run, whose views note each read and write
+//! ([`store::audit`]): who wrote a line before, whether a value changed between an update's read and its write, and what each write
+//! was to add, so that what is gone is known; and of trials, which time four runs in turns, as asked and with a replica a worker,
+//! each with all workers and with one. What the four differ by is what the merge, shared memory and shared lines cost; counts
+//! explain it and are never turned into seconds.
 //!
 //! # Invariants
 //!

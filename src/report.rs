@@ -8,6 +8,7 @@ use crate::{
 };
 use std::path::Path;
 
+mod bill;
 mod json;
 pub mod picture;
 mod placement;
@@ -16,6 +17,7 @@ mod progress;
 mod table;
 mod verdict;
 
+pub use bill::{bill_bars, bill_table, delays_csv, lines_csv};
 pub use json::json;
 pub use placement::placement_table;
 pub use progress::{TimeLeft, time_left};

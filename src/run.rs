@@ -7,12 +7,12 @@
 
 use crate::{
     data::matrix::Matrix,
-    error::{Error, Result},
+    error::Error,
     objective::certificate::Totals,
-    os::{clock::Stopwatch, memory::Pages},
+    os::{clock::Stopwatch, counters::Reading, memory::Pages},
     placement::{actual::Actual, share},
     sync::{Flag, SharedF64, Slot, Tickets},
-    trace::{CertificateKind, DelaySummary, Delays, Observer, Sample, StopReason},
+    trace::{CertificateKind, Observer, Sample, StopReason},
 };
 use crossbeam_utils::CachePadded;
 use std::{
@@ -20,16 +20,19 @@ use std::{
     sync::{Mutex, RwLock},
 };
 
+mod audited;
 mod by_nodes;
 mod crew;
 mod cursor;
 mod decide;
+mod ended;
 pub mod engine;
 mod evaluate;
 mod exchanging;
 mod gauge;
 mod injection;
 pub mod interleaved;
+mod meter;
 mod mixing;
 mod moving;
 mod origin;
@@ -41,14 +44,17 @@ mod table;
 mod task;
 pub mod threads;
 mod turns;
+mod vectors;
 mod windows;
 
 pub use crate::method::Form;
+pub use audited::Ledgers;
 use crew::Crew;
+pub use ended::{Ended, Waits};
 use engine::Engine;
 use gauge::Gauge;
 pub use moving::Exchanged;
-pub use task::{Facts, Limits, Task};
+pub use task::{Delaying, Facts, Limits, Task};
 
 /// What decides at an epoch's end, touched by one thread at a time.
 struct Ledger<'a> {
@@ -104,6 +110,8 @@ pub struct Run<'a, D: Matrix> {
     lines: usize,
     /// The updates of each replica, numbered.
     gauges: Vec<Gauge>,
+    /// How far each worker is, for those who sample delays.
+    meter: meter::Meter,
     /// Whether delays are measured, and whether every step is told of.
     measures: bool,
     logs: bool,
@@ -144,52 +152,17 @@ pub struct Run<'a, D: Matrix> {
     damping_least: SharedF64,
     /// Seconds that each worker spent at the gate, the serial work of the last to arrive included.
     gate_seconds: Vec<CachePadded<SharedF64>>,
+    /// The part of it that is of solving.
+    gate_solving: Vec<CachePadded<SharedF64>>,
+    /// Seconds that each worker spent in windows: on its updates.
+    busy_seconds: Vec<CachePadded<SharedF64>>,
+    /// What the kernel and the cpu counted of each worker's thread, where the run is watched.
+    readings: Vec<Mutex<Vec<Reading>>>,
     halt: CachePadded<Flag>,
     clock: Stopwatch,
     /// When `limits.seconds` are over, by `clock`.
     deadline: CachePadded<SharedF64>,
     ledger: Mutex<Ledger<'a>>,
-}
-
-/// What a run leaves.
-#[derive(Debug)]
-pub struct Ended {
-    /// Why it stopped.
-    pub stop: StopReason,
-    /// Every sample.
-    pub samples: Vec<Sample>,
-    /// The model and state at the end.
-    pub checkpoint: crate::checkpoint::Checkpoint,
-    /// The model.
-    pub model: crate::model::Model,
-    /// Seconds of solving and of evaluating.
-    pub seconds: (f64, f64),
-    /// Updates of this process.
-    pub updates: u64,
-    /// What each worker waited for.
-    pub waits: Vec<Waits>,
-    /// What exchanges moved, where replicas met.
-    pub exchanged: Option<Exchanged>,
-    /// How long updates were delayed, where that was measured.
-    pub delays: Option<DelaySummary>,
-    /// Where threads and pages were when the run began.
-    pub actual: Actual,
-    /// What a person should know.
-    pub warnings: Vec<String>,
-}
-
-/// What one worker waited for.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Waits {
-    /// Seconds at the gate where workers meet, the serial work of the last to arrive included.
-    pub gate_seconds: f64,
-    /// Stripes of a locked merge that another update held.
-    pub stripes: u64,
-    /// Times that a lock of the replica was not to be had at once: that of a consistent merge, or the one under which updates
-    /// are numbered where delays are measured.
-    pub locks: u64,
-    /// Seconds at exchanges where replicas do not meet: copying, and waiting for messages and for replicas in use.
-    pub exchange_seconds: f64,
 }
 
 impl<'a, D: Matrix> Run<'a, D> {
@@ -224,7 +197,7 @@ impl<'a, D: Matrix> Run<'a, D> {
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
         let logs = observer.wants_steps();
         let by_delay = task.step.is_some_and(|step| step.kind.is_by_delay());
-        let measures = logs || by_delay || !task.injection.is_none();
+        let measures = logs || by_delay || !task.injection.is_none() || task.watches == Delaying::Numbered;
         let gauge = |replica: &crate::placement::ReplicaPlan| {
             Gauge::new(engine.measure(), replica.workers.len(), task.step.and_then(crate::step::Step::adaptive))
         };
@@ -232,9 +205,14 @@ impl<'a, D: Matrix> Run<'a, D> {
             windows_most: windows,
             lines,
             gauges: task.plan.replicas.iter().map(gauge).collect(),
+            meter: meter::Meter::new(task.plan, task.watches == Delaying::Sampled && !measures),
             measures,
             logs,
-            by_halves: measures || task.consistent || engine.lines_per_update() > 1,
+            by_halves: measures
+                || task.consistent
+                || engine.lines_per_update() > 1
+                || task.watches != Delaying::Unwatched
+                || task.ledgers.is_some(),
             free: engine.finishes() && replicas == 1,
             passes: CachePadded::default(),
             visited: CachePadded::new(SharedF64::new(1.0)),
@@ -256,6 +234,9 @@ impl<'a, D: Matrix> Run<'a, D> {
             drift: (0..workers).map(|_| CachePadded::new([0.0, 0.0].map(SharedF64::new))).collect(),
             constants: (0..workers).map(|_| CachePadded::new(SharedF64::new(task.constant))).collect(),
             gate_seconds: padded(),
+            gate_solving: padded(),
+            busy_seconds: padded(),
+            readings: (0..workers).map(|_| Mutex::default()).collect(),
             slopes: Pages::placed(margins, &task.plan.site(&task.plan.in_runs())),
             balance: [SharedF64::new(1.0), SharedF64::new(1.0), SharedF64::new(1.0)],
             pace_damping: CachePadded::new(SharedF64::new(damping)),
@@ -340,6 +321,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             if let Verdict::Stop(_) = verdict {
                 return;
             }
+            let waited = crew.waited();
             self.snapshot(crew, epoch);
             if self.desk.is_some() {
                 self.passes(crew);
@@ -348,6 +330,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             }
             self.share_constants(crew);
             crew.phase(|worker| self.project(worker), || self.solved());
+            crew.note(&self.gate_solving, crew.waited() - waited);
             if self.ledger.lock().expect(PANICKED).verdict == Verdict::Skip {
                 continue;
             }
@@ -392,57 +375,6 @@ impl<'a, D: Matrix> Run<'a, D> {
             self.halt.raise();
         }
         self.halt.is_raised()
-    }
-
-    /// What the run leaves behind.
-    ///
-    /// # Errors
-    /// Whatever an observer reported.
-    fn end(self) -> Result<Ended> {
-        let checkpoint = self.checkpoint();
-        let model = self.model();
-        let (updates, waits, delays) = (self.updates(), self.waits(), self.delays());
-        let exchanged = self.moving.exchanged();
-        let ledger = self.ledger.into_inner().expect(PANICKED);
-        if let Some(error) = ledger.error {
-            return Err(error);
-        }
-        let Verdict::Stop(stop) = ledger.verdict else {
-            unreachable!("a run ends with a reason");
-        };
-        Ok(Ended {
-            stop,
-            checkpoint,
-            model,
-            seconds: (ledger.seconds_solve, ledger.seconds_evaluate),
-            samples: ledger.samples,
-            updates,
-            waits,
-            exchanged,
-            delays,
-            actual: ledger.actual,
-            warnings: ledger.warnings,
-        })
-    }
-
-    fn waits(&self) -> Vec<Waits> {
-        let of = |worker: usize| {
-            let (stripes, locks) = self.engine.waited(worker);
-            let (gate_seconds, exchange_seconds) = (self.gate_seconds[worker].read(), self.step_seconds(worker));
-            Waits { gate_seconds, exchange_seconds, stripes, locks }
-        };
-        (0..self.workers()).map(of).collect()
-    }
-
-    fn delays(&self) -> Option<DelaySummary> {
-        let mut all = Delays::default();
-        (0..self.workers()).for_each(|worker| self.engine.add_delays(worker, &mut all));
-        all.summary()
-    }
-
-    /// Updates of this process, all workers.
-    fn updates(&self) -> u64 {
-        (0..self.workers()).map(|worker| self.engine.updates(worker)).sum()
     }
 }
 

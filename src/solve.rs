@@ -2,7 +2,6 @@
 //! below it nothing matches on settings.
 
 use crate::{
-    checkpoint::Checkpoint,
     config::{CellKind, Every, ExchangeKind, Granularity, MergeKind, OrderKind, Runner, Setup},
     data::{
         Data, Shape,
@@ -14,15 +13,15 @@ use crate::{
     model::Model,
     objective::{Frame, certificate},
     os::clock::Stopwatch,
-    placement::{Label, Plan, actual::Actual, team::Standing},
+    placement::{Plan, team::Standing},
     run::{
-        Ended, Exchanged, Facts, Form, Limits, Task, Waits,
+        Delaying, Ended, Facts, Form, Ledgers, Limits, Task,
         engine::{Engine, Team},
         interleaved, threads,
     },
     store::{Plain, Replica, Shared},
     sync::{Lossless, Lossy, SharedF32, SharedF64},
-    trace::{CertificateKind, DelaySummary, Observer, Sample, StopReason},
+    trace::{CertificateKind, Observer},
 };
 
 mod auto;
@@ -31,90 +30,14 @@ mod delays;
 mod factor;
 mod labels;
 mod memory;
+mod outcome;
 mod place;
 mod search;
 mod smoothness;
 mod verify;
 
+pub use outcome::{Outcome, Seconds, Start, Watching};
 pub use verify::{Verified, verify};
-
-/// Where a run starts, and who may stop it.
-#[derive(Default)]
-pub struct Start<'a> {
-    /// A model to start from.
-    pub warm: Option<Model>,
-    /// A run to go on with; takes precedence over `warm`.
-    pub resume: Option<Checkpoint>,
-    /// Asked now and then by every worker, and at every epoch's end: whether to stop at the next sample.
-    pub interrupted: Option<&'a (dyn Fn() -> bool + Sync)>,
-    /// How many pages of each array the kernel is asked for when all is placed; `None` for a share of them.
-    pub pages_max: Option<usize>,
-}
-
-/// Seconds by phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seconds {
-    /// Reading the data, told by who read them.
-    pub load: f64,
-    /// Copying the data and making the parameters where the plan wants them.
-    pub place: f64,
-    /// Updates and exchanges, the search for a step included.
-    pub solve: f64,
-    /// Objectives and certificates.
-    pub evaluate: f64,
-}
-
-/// A fitted model and how it was come by.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The model, in the scale of the input.
-    pub model: Model,
-    /// One sample an epoch.
-    pub samples: Vec<Sample>,
-    /// Why it stopped.
-    pub stop: StopReason,
-    /// What kind of certificate it has.
-    pub certificate: CertificateKind,
-    /// F(x).
-    pub objective: f64,
-    /// P − D.
-    pub gap: Option<f64>,
-    /// (P − D)/max(|P|, 1e-300).
-    pub gap_relative: Option<f64>,
-    /// The relative certificate, of whichever kind.
-    pub certificate_value: f64,
-    /// Epochs done, earlier processes of a resumed run included.
-    pub epochs: f64,
-    /// Updates written, likewise.
-    pub updates: u64,
-    /// Where the time went.
-    pub seconds: Seconds,
-    /// Entries of the data visited a second of solving, all workers together.
-    pub nonzeros_per_s: f64,
-    /// The method.
-    pub method: &'static str,
-    /// Why this method.
-    pub why: String,
-    /// The data's size.
-    pub shape: Shape,
-    /// How the figures were got.
-    pub label: Label,
-    /// Where threads and pages were when the run began.
-    pub placed: Actual,
-    /// What a person should know: the plan's warnings, then those of the run.
-    pub warnings: Vec<String>,
-    /// The state at the end, for `--checkpoint`.
-    pub checkpoint: Checkpoint,
-    /// What each worker waited for.
-    pub waits: Vec<Waits>,
-    /// What exchanges moved, where replicas met.
-    pub exchanged: Option<Exchanged>,
-    /// How long updates were delayed, where that was measured: by a step rule that needs it, under injection, or for a log of
-    /// steps.
-    pub delays: Option<DelaySummary>,
-    /// γ₀, where the method has a step.
-    pub step_initial: Option<f64>,
-}
 
 /// Fits a model.
 ///
@@ -238,14 +161,18 @@ impl Fit<'_> {
         let clock = Stopwatch::start();
         let replicas = self.replicas::<R>(width);
         let team = Team::new(self.plan, &placed.shards, method, replicas);
-        self.go(&team, &placed, placed.seconds + clock.seconds(), observer)
+        let ledgers = self.ledgers(&placed.start, (width, R::SLOT_BYTES));
+        let seconds = placed.seconds + clock.seconds();
+        let mut outcome = self.go(&team, &placed, (seconds, ledgers.as_ref().ok()), observer)?;
+        outcome.seen.unaudited = ledgers.err();
+        Ok(outcome)
     }
 
     fn go<D: Matrix>(
         &self,
         engine: &dyn Engine<D>,
         placed: &Placed<'_, D>,
-        seconds_place: f64,
+        (seconds_place, ledgers): (f64, Option<&Ledgers>),
         observer: &mut dyn Observer,
     ) -> Result<Outcome> {
         let form = self.form();
@@ -254,6 +181,10 @@ impl Fit<'_> {
         let seconds_search = clock.lap();
         let (from, constant) = self.begin(placed, engine, form)?;
         let interrupted = placed.start.interrupted.unwrap_or(&|| false);
+        let consistent = self.setup.parameters.merge == MergeKind::Consistent
+            || engine.finishes()
+            || (self.holds() && engine.dense());
+        let by_turns = self.setup.runner == Runner::Interleaved;
         let task = Task {
             shards: &placed.shards,
             frame: &placed.frame,
@@ -266,9 +197,15 @@ impl Fit<'_> {
             step,
             injection: &self.setup.injection,
             holds: self.holds() && !engine.dense(),
-            consistent: self.setup.parameters.merge == MergeKind::Consistent
-                || engine.finishes()
-                || (self.holds() && engine.dense()),
+            consistent,
+            watches: match placed.start.watching.delays {
+                true if by_turns || consistent || engine.lines_per_update() > 1 || ledgers.is_some() => {
+                    Delaying::Numbered
+                }
+                true => Delaying::Sampled,
+                false => Delaying::Unwatched,
+            },
+            ledgers,
             seed: self.setup.seed,
             limits: self.limits(),
             certificate: certificate::kind(&placed.frame.prox, D::FIXED),
@@ -319,6 +256,7 @@ impl Fit<'_> {
             seconds,
             nonzeros_per_s: if seconds.solve > 0.0 { nonzeros / seconds.solve } else { 0.0 },
             method: self.choice.method.name(),
+            passes: self.choice.method.facts().is_some_and(|facts| facts.passes),
             why: self.choice.why.clone(),
             shape: self.shape,
             label: self.plan.label,
@@ -330,6 +268,7 @@ impl Fit<'_> {
             waits: ended.waits,
             exchanged: ended.exchanged,
             delays: ended.delays,
+            seen: ended.seen,
             step_initial,
         }
     }

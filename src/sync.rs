@@ -16,7 +16,10 @@ use std::{
 mod count;
 mod gate;
 mod line;
+mod owner;
+mod progress;
 mod rest;
+pub mod retries;
 mod stripes;
 mod tickets;
 pub mod touched;
@@ -24,6 +27,8 @@ pub mod touched;
 pub use count::Count;
 pub use gate::{Gate, Watch};
 pub use line::Line;
+pub use owner::{LastWrite, Owner};
+pub use progress::Progress;
 pub use rest::Rest;
 pub use stripes::{Held, Stripes};
 pub use tickets::Tickets;
@@ -41,6 +46,8 @@ pub trait Slot {
     fn exchange(&self, f: impl FnMut(f64) -> f64) -> u32;
     /// x ← x + delta such that no other update is lost.
     fn add(&self, delta: f64);
+    /// The same; counts how often it had to start again ([`retries`]).
+    fn add_counted(&self, delta: f64);
 }
 
 /// 8 bytes, shared between threads.
@@ -76,6 +83,7 @@ macro_rules! shared_slot {
                         Ok(_) => return again,
                         Err(other) => seen = other,
                     }
+                    retries::count();
                     again += 1;
                 }
             }
@@ -83,6 +91,16 @@ macro_rules! shared_slot {
             #[inline(always)]
             fn add(&self, delta: f64) {
                 self.fetch_add(delta as $plain, Relaxed);
+            }
+
+            #[inline(always)]
+            fn add_counted(&self, delta: f64) {
+                // Not the crate's own fetch_add, which keeps its retries to itself.
+                let (mut seen, delta) = (<$atomic>::load(self, Relaxed), delta as $plain);
+                while let Err(other) = self.compare_exchange_weak(seen, seen + delta, Relaxed, Relaxed) {
+                    retries::count();
+                    seen = other;
+                }
             }
         }
     };
@@ -118,6 +136,11 @@ macro_rules! plain_slot {
             #[inline(always)]
             fn add(&self, delta: f64) {
                 self.set((f64::from(self.get()) + delta) as $plain);
+            }
+
+            #[inline(always)]
+            fn add_counted(&self, delta: f64) {
+                self.add(delta);
             }
         }
     };
@@ -157,7 +180,7 @@ pub struct Lossless;
 impl Merge for Lossless {
     #[inline(always)]
     fn add<S: Slot>(slot: &S, delta: f64) {
-        slot.add(delta);
+        slot.add_counted(delta);
     }
 
     #[inline(always)]

@@ -12,12 +12,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 mod delays;
 mod reader;
 mod record;
+mod seen;
 mod steps;
 mod writer;
 
-pub use delays::{DelaySummary, Delays};
+pub use delays::{BLOCKS, DelaySummary, DelayTally, Delays};
 pub use reader::{Recorded, read};
 pub use record::{DataFacts, Footer, Header, MachineFacts, WorkerWaits};
+pub use seen::{Audited, HotLine, Lost, Seen, SlotOf};
 pub use steps::{StepLog, StepTaken};
 pub use writer::TraceWriter;
 

@@ -1,24 +1,29 @@
-//! `farrow contention`: what sharing costs.
+//! `farrow contention`: what sharing memory costs.
+
+mod machine;
+mod run;
 
 use farrow::error::Result;
 use std::process::ExitCode;
 
-mod machine;
-
+/// Arguments of `farrow contention`.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
-    command: Command,
+    question: Question,
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
-    /// Measure this machine's price list: latency, bandwidth, line transfer, contention
+enum Question {
+    /// The price list of this machine: what lines, memory, updates and waiting cost, by place and by size
     Machine(machine::Args),
+    /// The bill of a run: what part of its time sharing took, which coordinates cause it, and what to change
+    Run(Box<run::Args>),
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode> {
-    match args.command {
-        Command::Machine(args) => machine::run(&args),
+    match args.question {
+        Question::Machine(args) => machine::run(&args),
+        Question::Run(args) => run::run(*args),
     }
 }

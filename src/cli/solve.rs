@@ -27,7 +27,7 @@ use std::{path::PathBuf, process::ExitCode};
 mod bar;
 mod files;
 mod finish;
-mod flags;
+pub(super) mod flags;
 mod outputs;
 mod watch;
 

@@ -91,6 +91,21 @@ impl StepKind {
         }
     }
 
+    /// The same with γ₀ or γ′ set.
+    pub fn with_initial(mut self, first: f64) -> Self {
+        match &mut self {
+            StepKind::Constant { initial }
+            | StepKind::Diminishing { initial, .. }
+            | StepKind::Decay { initial, .. }
+            | StepKind::Backoff { initial, .. }
+            | StepKind::FixedDelay { initial, .. }
+            | StepKind::Adaptive1 { initial, .. }
+            | StepKind::Adaptive2 { initial }
+            | StepKind::NaiveDelay { initial } => *initial = Some(first),
+        }
+        self
+    }
+
     /// γ₀ or γ′ as set, if it was.
     pub fn initial(&self) -> Option<f64> {
         match *self {

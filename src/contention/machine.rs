@@ -15,7 +15,6 @@ mod bandwidth;
 mod chase;
 mod contended;
 mod crew;
-
 mod gather;
 mod handover;
 mod host;

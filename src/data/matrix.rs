@@ -99,6 +99,17 @@ impl<'a> Row<'a> {
         values.iter().enumerate().map(move |(k, &v)| (columns.map_or(k, |c| c[k] as usize), f64::from(v)))
     }
 
+    /// The parameters that it touches.
+    pub fn slots(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let (columns, count, pair) = match *self {
+            Row::Sparse(row) => (Some(row.columns), row.columns.len(), None),
+            Row::Dense(values) => (None, values.len(), None),
+            Row::Pair(pair) => (None, 0, Some(pair)),
+        };
+        let fixed = (0..count).map(move |k| columns.map_or(k, |columns| columns[k] as usize));
+        fixed.chain(pair.into_iter().flat_map(|pair| pair.left().chain(pair.right())))
+    }
+
     /// ‖a‖².
     ///
     /// # Panics

@@ -51,6 +51,14 @@ macro_rules! exchanges {
                 }
             }
 
+            /// The same, so often.
+            pub fn with_every(mut self, often: Every) -> Self {
+                match &mut self {
+                    $(Kind::$kind { every, .. } => *every = often,)+
+                }
+                self
+            }
+
             /// Its keys but `every`.
             pub fn keys(&self) -> Vec<(&'static str, Value)> {
                 match *self {

@@ -115,7 +115,7 @@ pub fn waits_table(waits: &[Waits]) -> String {
         "worker", "s at the gate", "s at exchanges", "stripes waited for", "locks waited for"
     );
     for (number, worker) in waits.iter().enumerate() {
-        let Waits { gate_seconds, exchange_seconds, stripes, locks } = worker;
+        let Waits { gate_seconds, exchange_seconds, stripes, locks, .. } = worker;
         let _ =
             writeln!(text, "{number:>6}  {gate_seconds:>17.6}  {exchange_seconds:>15.6}  {stripes:<18}  {locks}");
     }

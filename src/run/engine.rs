@@ -1,7 +1,8 @@
 //! The part of a run that is compiled for each method and store: the workers' seats, and the updates. All else asks it
 //! through [`Engine`], once a window or once a piece of rows, and is compiled for each form of data alone.
 
-use super::{PANICKED, Run, Task, cursor::Cursor, injection};
+pub use super::vectors::Vectors;
+use super::{Delaying, PANICKED, Run, Task, cursor::Cursor, injection, vectors::split};
 use crate::{
     data::matrix::Matrix,
     method::{Companion, Measure, Method, Pace, batch::Batch},
@@ -11,13 +12,13 @@ use crate::{
     placement::{Plan, share},
     prox::Prox,
     shard::{Part, Shards},
-    store::{Replica, View},
+    store::{Audit, Replica, View},
     sync::Touched,
-    trace::{Delays, StepTaken},
+    trace::{DelayTally, Delays, StepTaken},
     vectors::on_vectors,
 };
 use crossbeam_utils::CachePadded;
-use std::{ops::Range, sync::Mutex};
+use std::{cell::RefCell, ops::Range, sync::Mutex};
 
 /// What a run asks of a method and the replicas it writes.
 pub trait Engine<D: Matrix>: Sync {
@@ -79,6 +80,14 @@ pub trait Engine<D: Matrix>: Sync {
     fn dense(&self) -> bool;
     /// How the method's delays are counted.
     fn measure(&self) -> Measure;
+    /// Notes what the worker's share of its replica is before a window (`opens`), or what it has moved by after it.
+    fn note_mass(&self, worker: usize, opens: bool);
+    /// Takes the books of the worker, in an audited run.
+    fn take_books(&self, worker: usize) -> Option<Audit>;
+    /// The delays that the worker sampled, where they are.
+    fn tally(&self, worker: usize) -> Option<DelayTally>;
+    /// How often a compare-exchange of the worker's updates found that another had come first.
+    fn retries(&self, worker: usize) -> u64;
     /// Adds the delays that the worker measured since the run began.
     fn add_delays(&self, worker: usize, sum: &mut Delays);
     /// Moves the steps that the worker noted to `steps`.
@@ -96,6 +105,8 @@ pub(super) struct Seat<'a, D, M: Method> {
     /// All parts: which of them are its shard's, the order knows.
     pub(super) parts: Pages<&'a Part<D>>,
     pub(super) cursor: Cursor<M::Pending>,
+    /// The books, in an audited run.
+    pub(super) books: Option<Box<RefCell<Audit>>>,
 }
 
 /// Where a seat stands; empty until its worker sits down.
@@ -117,6 +128,10 @@ pub(super) struct Hands<L> {
     /// Delays measured, and the steps of the window where they are asked for.
     pub(super) delays: Delays,
     pub(super) steps: Vec<StepTaken>,
+    /// Delays sampled, where they are.
+    pub(super) tally: Option<Box<DelayTally>>,
+    /// Compare-exchanges that another came before.
+    pub(super) retries: u64,
     /// Updates since the last sweep.
     pub(super) unsettled: u64,
     /// Whether there was a sweep since what it wrote was last marked.
@@ -125,30 +140,14 @@ pub(super) struct Hands<L> {
     pub(super) rank: (usize, usize),
 }
 
-/// What a replica consists of.
-pub struct Vectors<R> {
-    /// The parameters.
-    pub x: R,
-    /// The companion; of no slots for a method that has none.
-    pub beside: R,
-    /// Number of parameters.
-    pub width: usize,
-}
-
-impl<R: Replica> Vectors<R> {
-    /// The vectors that the slots from `start` on, `len` of them, lie in, each with its own first slot and number of them.
-    fn cut(&self, start: usize, len: usize) -> [(&R, usize, usize); 2] {
-        let within = self.width.saturating_sub(start).min(len);
-        [(&self.x, start.min(self.width), within), (&self.beside, start.saturating_sub(self.width), len - within)]
-    }
-}
-
 /// The workers of a run, with their method and the replicas.
 pub struct Team<'a, D, R, M: Method> {
     pub(super) method: &'a M,
     pub(super) replicas: Vec<Vectors<R>>,
     pub(super) seats: Vec<CachePadded<Chair<'a, D, M>>>,
     shards: &'a Shards<D>,
+    /// Each worker's replica.
+    replica_of: Vec<usize>,
 }
 
 impl<'a, D: Matrix, R: Replica, M: Method> Team<'a, D, R, M> {
@@ -159,7 +158,8 @@ impl<'a, D: Matrix, R: Replica, M: Method> Team<'a, D, R, M> {
     pub fn new(plan: &Plan, shards: &'a Shards<D>, method: &'a M, replicas: Vec<Vectors<R>>) -> Self {
         assert!(D::FIXED || method.companion().is_none(), "a memo of a line is nothing where lines move");
         let seats = plan.workers.iter().map(|_| CachePadded::new(Mutex::new(None))).collect();
-        Team { method, replicas, seats, shards }
+        let replica_of = plan.workers.iter().map(|worker| worker.replica).collect();
+        Team { method, replicas, seats, shards, replica_of }
     }
 
     fn seat<T>(&self, worker: usize, look: impl FnOnce(Option<&mut Seat<'a, D, M>>) -> T) -> T {
@@ -312,6 +312,9 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
                 swept: 0.0,
                 delays: Delays::default(),
                 steps: Vec::new(),
+                tally: (task.watches == Delaying::Sampled)
+                    .then(|| Box::new(DelayTally::new(self.replicas[0].width))),
+                retries: 0,
                 unsettled: 0,
                 settled: false,
                 rank: plan.rank_in_replica(worker),
@@ -322,6 +325,7 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
                 own.iter().map(|(_, lines)| lines).sum(),
                 &site,
             ),
+            books: task.ledgers.map(|ledgers| Box::new(RefCell::new(ledgers.books(plan, worker)))),
         };
         *self.seats[worker].lock().expect(PANICKED) = Some(Apart::new(seat, &site));
     }
@@ -366,6 +370,27 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
         self.method.measure()
     }
 
+    fn note_mass(&self, worker: usize, opens: bool) {
+        let replica = self.replica_of[worker];
+        self.seat(worker, |seat| {
+            let Some(books) = seat.and_then(|seat| seat.books.as_mut()) else { return };
+            let read = |start: usize, out: &mut [f64]| self.replicas[replica].x.read(start, out);
+            if opens { books.get_mut().open(read) } else { books.get_mut().close(read) }
+        });
+    }
+
+    fn take_books(&self, worker: usize) -> Option<Audit> {
+        self.seat(worker, |seat| Some(seat?.books.take()?.into_inner()))
+    }
+
+    fn tally(&self, worker: usize) -> Option<DelayTally> {
+        self.seat(worker, |seat| seat?.hands.tally.as_deref().cloned())
+    }
+
+    fn retries(&self, worker: usize) -> u64 {
+        self.seat(worker, |seat| seat.map_or(0, |seat| seat.hands.retries))
+    }
+
     fn add_delays(&self, worker: usize, sum: &mut Delays) {
         self.seat(worker, |seat| seat.iter().for_each(|seat| sum.add(&seat.hands.delays)));
     }
@@ -385,16 +410,6 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
     fn interleave(&self, run: &Run<'_, D>, epoch: u64, windows: Range<usize>) {
         self.take_turns(run, epoch, windows);
     }
-}
-
-/// The parts of `runs` below `width`, and those from there on, with that as their 0.
-fn split(
-    runs: &[Range<usize>],
-    width: usize,
-) -> (impl Iterator<Item = Range<usize>> + Clone, impl Iterator<Item = Range<usize>>) {
-    let below = runs.iter().map(move |run| run.start.min(width)..run.end.min(width));
-    let above = runs.iter().map(move |run| run.start.max(width) - width..run.end.max(width) - width);
-    (below, above)
 }
 
 /// Sweeps the worker's slice of its replica if that is due, or if `flush`.

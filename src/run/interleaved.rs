@@ -134,12 +134,12 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     /// A worker's turn.
     fn take_turn(&self, run: &Run<'_, D>, active: &mut Active, epoch: u64) {
         let mut seat = self.seats[active.worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts, cursor } = &mut **seat.as_mut().expect(SEATED);
+        let Seat { order, hands, parts, cursor, books } = &mut **seat.as_mut().expect(SEATED);
         let stage = run.stage(active.worker, epoch, active.window, order.epoch(epoch), parts);
         let replica = &self.replicas[stage.replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
         let rarity = run.task.shards.rarity(active.worker);
-        let sight = Sight::new(replica, &mut open, &mut open_beside, rarity);
+        let sight = Sight::new(replica, &mut open, &mut open_beside, rarity, books.as_deref());
         if let Turn::Update { pause } = Self::turn(run, self.method, &stage, &sight, hands, cursor) {
             let lines = if run.task.consistent { 1 } else { self.method.lines_per_update() };
             active.owed += pause * 2.0 * lines as f64;
@@ -149,10 +149,10 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
 
     fn flush_epoch(&self, run: &Run<'_, D>, worker: usize, epoch: u64) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts, .. } = &mut **seat.as_mut().expect(SEATED);
+        let Seat { order, hands, parts, books, .. } = &mut **seat.as_mut().expect(SEATED);
         let stage = run.stage(worker, epoch, run.windows() - 1, order.epoch(epoch), parts);
         let replica = &self.replicas[stage.replica];
         let mut open = replica.x.open();
-        Self::flush(run, self.method, &stage, &replica.x.view(&mut open), hands);
+        Self::flush(run, self.method, &stage, &replica.x.audited(&mut open, books.as_deref()), hands);
     }
 }

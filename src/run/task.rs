@@ -1,5 +1,6 @@
 //! Everything that stays as it is during a run.
 
+use super::Ledgers;
 use crate::{
     config::{Injection, OrderKind},
     data::{Shape, matrix::Matrix},
@@ -40,6 +41,17 @@ pub struct Facts<'a> {
     pub warnings: Vec<String>,
     /// How many pages of each array the kernel is asked for, at most.
     pub pages_max: usize,
+}
+
+/// How delays are told of that no step rule asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delaying {
+    /// They are not.
+    Unwatched,
+    /// By a sampled clock ([`meter`](super)): for updates on threads that go by one line each.
+    Sampled,
+    /// By numbers, as for a step rule; in an audited run all updates are slow anyway.
+    Numbered,
 }
 
 /// Everything that stays as it is during a run.
@@ -85,6 +97,10 @@ pub struct Task<'a, D> {
     pub constant: f64,
     /// What a checkpoint must match.
     pub identity: &'a str,
+    /// Whether delays are told of in a run that need not number its updates for itself.
+    pub watches: Delaying,
+    /// The books of an audited run.
+    pub ledgers: Option<&'a Ledgers>,
     /// Asked now and then: whether to stop.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
 }

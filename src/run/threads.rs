@@ -1,7 +1,8 @@
 //! Real threads, pinned by the plan.
 
 use super::{
-    Crew, Ended, PANICKED, Run, Task,
+    Crew, Delaying, Ended, PANICKED, Run, Task,
+    cursor::Half,
     engine::{Engine, SEATED, Seat, Team, settle},
     injection::slowness,
     turns::{Sight, Turn},
@@ -12,10 +13,14 @@ use crate::{
     error::Result,
     method::{Beside, Method, Term},
     objective::Linear,
-    os::{clock::Stopwatch, markers},
+    os::{
+        clock::Stopwatch,
+        counters::{Counters, Reading, ThreadUsage},
+        markers,
+    },
     placement::team,
     store::{Replica, View},
-    sync::Gate,
+    sync::{Gate, retries},
     trace::Observer,
     vectors::on_vectors,
 };
@@ -39,19 +44,46 @@ pub fn run<D: Matrix>(
     team::each(plan, |worker| {
         let _watch = gate.watch();
         let crew = Crew::Thread(worker, &gate, &run.gate_seconds[worker]);
+        let counted = (run.task.watches != Delaying::Unwatched).then(Counted::start);
         run.drive(&crew, |run, epoch, windows| {
             for index in windows {
                 let mut again = false;
                 while run.goes_in(again) {
+                    let clock = Stopwatch::start();
                     engine.window(run, worker, epoch, index);
+                    crew.note(&run.busy_seconds, clock.seconds());
                     run.step_after(&gate, worker, epoch, index);
                     again = true;
                 }
             }
         });
+        if let Some(counted) = counted {
+            *run.readings[worker].lock().expect(PANICKED) = counted.stop();
+        }
     });
     markers::end();
     run.end()
+}
+
+/// What is counted of a thread, from its start line to its stop.
+struct Counted {
+    counters: Counters,
+    usage: ThreadUsage,
+}
+
+impl Counted {
+    fn start() -> Self {
+        let mut counters = Counters::open();
+        let usage = ThreadUsage::now();
+        counters.start();
+        Counted { counters, usage }
+    }
+
+    fn stop(mut self) -> Vec<Reading> {
+        let mut readings = self.counters.stop();
+        readings.extend(ThreadUsage::now().since(&self.usage));
+        readings
+    }
 }
 
 impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
@@ -72,6 +104,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let rarity = task.shards.rarity(worker);
         let beside = Beside { average: replica.beside.view(&mut open_beside), rarity };
         let (mut due, mut visited) = (Due::new(parts, window), 0);
+        retries::take();
         markers::start();
         on_vectors(
             #[inline(always)]
@@ -108,23 +141,29 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             let pace = run.pace(epoch, buckets.len().saturating_sub(1), buckets.len());
             settle(&method, &x, hands, &pace, true);
         }
+        hands.retries += retries::take();
         markers::stop();
     }
 
-    /// The same by halves, for a run that measures or injects delays, writes several lines an update or reads consistently.
+    /// The same by halves, for a run that measures, samples or injects delays, keeps books, writes several lines an update or
+    /// reads consistently.
     pub(super) fn visit_by_halves(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts, cursor } = &mut **seat.as_mut().expect(SEATED);
+        let Seat { order, hands, parts, cursor, books } = &mut **seat.as_mut().expect(SEATED);
         let (frame, method) = (run.task.frame.clone(), self.method.clone());
         let mut stage = run.stage(worker, epoch, index, order.epoch(epoch), parts);
         (stage.frame, stage.whole) = (&frame, true);
         let replica = &self.replicas[stage.replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
-        let sight = Sight::new(replica, &mut open, &mut open_beside, run.task.shards.rarity(worker));
+        let rarity = run.task.shards.rarity(worker);
+        let sight = Sight::new(replica, &mut open, &mut open_beside, rarity, books.as_deref());
+        retries::take();
         if run.logs {
             let lines: usize = stage.buckets.iter().map(|bucket| bucket.lines as usize).sum();
             hands.steps.reserve(lines.div_ceil(self.method.lines_per_update()));
         }
+        let mut sampler = run.meter.sampler(run.task.plan, worker, hands.updates);
+        let mut first = (0, 0);
         cursor.start(&stage);
         markers::start();
         on_vectors(
@@ -137,11 +176,22 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         cursor.halt();
                     }
                     turns = turns.wrapping_add(1);
+                    if let Some(sampler) = &mut sampler
+                        && let Some(Half::Read(place)) = cursor.next
+                    {
+                        let slot = cursor.update(place).1[0];
+                        first = (slot.part as usize, slot.line);
+                        sampler.begin();
+                    }
                     let pause = match Self::turn(run, &method, &stage, &sight, hands, cursor) {
                         Turn::Part => continue,
                         Turn::Read => slow,
                         Turn::Update { pause } => {
                             updates += 1;
+                            if let Some(sampler) = &mut sampler {
+                                let row = stage.parts[first.0].matrix.row(first.1);
+                                sampler.end(hands.tally.as_deref_mut(), row);
+                            }
                             // Under stripes nobody comes between the halves.
                             if stage.holds { pause + slow } else { pause }
                         }
@@ -156,6 +206,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         if index + 1 == run.windows() {
             Self::flush(run, &method, &stage, &sight.x, hands);
         }
+        hands.retries += retries::take();
         markers::stop();
     }
 }

@@ -17,10 +17,11 @@ use crate::{
     order::Bucket,
     placement::share,
     shard::Part,
-    store::{Replica, View},
+    store::{Audit, Replica, View},
     sync::Rest,
     trace::StepTaken,
 };
+use std::cell::RefCell;
 
 /// A worker's replica, open.
 pub(super) struct Sight<'a, V> {
@@ -29,16 +30,17 @@ pub(super) struct Sight<'a, V> {
 }
 
 impl<'a, V: View> Sight<'a, V> {
-    /// Of an open replica, with the rarity of its coordinates.
+    /// Of an open replica, with the rarity of its coordinates, and the worker's books in an audited run.
     #[inline(always)]
-    pub(super) fn new<'o: 'a, R: Replica<View<'a> = V>>(
+    pub(super) fn new<'o: 'a, R: Replica<Audited<'a> = V> + 'a>(
         vectors: &'a Vectors<R>,
         open: &'a mut R::Open<'o>,
         open_beside: &'a mut R::Open<'o>,
         rarity: &'a [f64],
+        books: Option<&'a RefCell<Audit>>,
     ) -> Self {
-        let average = vectors.beside.view(open_beside);
-        Sight { x: vectors.x.view(open), beside: Beside { average, rarity } }
+        let average = vectors.beside.audited(open_beside, None);
+        Sight { x: vectors.x.audited(open, books), beside: Beside { average, rarity } }
     }
 }
 

@@ -14,10 +14,10 @@ impl<D: Matrix> Run<'_, D> {
     /// a step of the gossip after each.
     pub(super) fn visit(&self, crew: &Crew<'_>, epoch: u64, windows: impl Fn(Range<usize>)) {
         if self.mixing.is_some() {
-            return windows(0..self.windows());
+            return self.audited(crew, || windows(0..self.windows()));
         }
         for index in 0..self.windows() {
-            windows(index..index + 1);
+            self.audited(crew, || windows(index..index + 1));
             if self.replicas() > 1 {
                 self.exchange(crew, epoch, index);
             }

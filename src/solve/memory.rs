@@ -1,6 +1,6 @@
 //! What a run takes beside what is there, node by node, before any of it is allocated.
 
-use super::{Fit, Form};
+use super::{Fit, Form, Start};
 use crate::{
     config::{CellKind, Layout, MethodKind, OrderKind},
     data::{Shape, Source},
@@ -10,12 +10,47 @@ use crate::{
     method::batch::KEPT_BYTES,
     os::{capacity, memory::Home},
     placement::costs::{Cost, Costs, Room},
+    run::Ledgers,
     shard::Deal,
+    store::audit,
     trace::StepTaken,
 };
 use std::{collections::BTreeMap, ops::Range};
 
+/// Part of the memory that may be taken that the books of an audit may have.
+const AUDIT_SHARE: f64 = 0.5;
+const GIB: f64 = (1u64 << 30) as f64;
+
 impl Fit<'_> {
+    /// The books of an audited run, on replicas of `width` slots of so many bytes.
+    ///
+    /// # Errors
+    /// Why there are none: nobody asked, there are no updates, or no memory for them.
+    pub(super) fn ledgers(
+        &self,
+        start: &Start<'_>,
+        (width, bytes): (usize, usize),
+    ) -> std::result::Result<Ledgers, String> {
+        if !start.watching.audit {
+            return Err("no audit was asked for".into());
+        }
+        let method = &self.choice.method;
+        if method.facts().is_some_and(|facts| facts.passes) {
+            return Err(format!("method {} goes by whole passes and makes no updates", method.name()));
+        }
+        let need: f64 =
+            self.plan.replicas.iter().map(|replica| audit::bytes(width, bytes, replica.workers.len())).sum();
+        match capacity::memory_allowed() {
+            Some(room) if need > AUDIT_SHARE * room.bytes as f64 => Err(format!(
+                "the books would take {:.1} GiB, more than half of the {:.1} GiB that may be taken (limited by {})",
+                need / GIB,
+                room.bytes as f64 / GIB,
+                room.limited_by
+            )),
+            _ => Ok(Ledgers::new(self.plan, width, bytes)),
+        }
+    }
+
     /// Bytes by node. Of a line its entries, its norm, the method's state for it if it keeps any, and its start if sparse, 8
     /// bytes each; of a row its label, and its weight if there are any. With a rank a line is an entry: two numbers of 4 bytes,
     /// its value, and its row's weight if there are any.

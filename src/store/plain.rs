@@ -3,11 +3,11 @@
 //! The lock is never contended: its worker holds it while it updates, and lets go before a gate; other workers read
 //! between gates only. It is what makes that protocol checked instead of promised.
 
-use super::{Replica, Window, scatter, write};
+use super::{Audit, NoBooks, Replica, Window, scatter, write};
 use crate::os::memory::{Pages, Residency, Site, Zeroed};
 use crate::sync::{Lossy, Slot};
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     marker::PhantomData,
     ops::Range,
     sync::{RwLock, RwLockWriteGuard},
@@ -27,6 +27,10 @@ where
         Self: 'a;
     type View<'a>
         = Window<'a, Cell<T>, Lossy>
+    where
+        Self: 'a;
+    type Audited<'a>
+        = Window<'a, Cell<T>, Lossy, Option<&'a RefCell<Audit>>>
     where
         Self: 'a;
 
@@ -54,8 +58,25 @@ where
 
     #[inline(always)]
     fn view<'a, 'o: 'a>(&'a self, open: &'a mut Self::Open<'o>) -> Self::View<'a> {
-        Window { slots: Cell::from_mut(&mut open[..]).as_slice_of_cells(), stripes: None, merge: PhantomData }
+        let slots = Cell::from_mut(&mut open[..]).as_slice_of_cells();
+        Window { slots, stripes: None, books: NoBooks, merge: PhantomData }
     }
+
+    #[inline(always)]
+    fn audited<'a, 'o: 'a>(
+        &'a self,
+        open: &'a mut Self::Open<'o>,
+        books: Option<&'a RefCell<Audit>>,
+    ) -> Self::Audited<'a> {
+        Window {
+            slots: Cell::from_mut(&mut open[..]).as_slice_of_cells(),
+            stripes: None,
+            books,
+            merge: PhantomData,
+        }
+    }
+
+    const SLOT_BYTES: usize = size_of::<T>();
 
     fn read(&self, start: usize, out: &mut [f64]) {
         let values = self.0.read().expect(POISONED);

@@ -1,9 +1,9 @@
 //! A replica that several workers write at once.
 
-use super::{Replica, Window, gather, read, scatter, write};
+use super::{Audit, NoBooks, Replica, Window, gather, read, scatter, write};
 use crate::os::memory::{Pages, Residency, Site, Zeroed};
 use crate::sync::{Merge, Slot, Stripes};
-use std::{marker::PhantomData, ops::Range};
+use std::{cell::RefCell, marker::PhantomData, ops::Range};
 
 /// Slots shared by the workers of a replica, written by merge `M`.
 #[derive(Debug)]
@@ -20,6 +20,10 @@ impl<S: Slot + Zeroed + Send + Sync + 'static, M: Merge + 'static> Replica for S
         Self: 'a;
     type View<'a>
         = Window<'a, S, M>
+    where
+        Self: 'a;
+    type Audited<'a>
+        = Window<'a, S, M, Option<&'a RefCell<Audit>>>
     where
         Self: 'a;
 
@@ -49,8 +53,19 @@ impl<S: Slot + Zeroed + Send + Sync + 'static, M: Merge + 'static> Replica for S
 
     #[inline(always)]
     fn view<'a, 'o: 'a>(&'a self, _open: &'a mut Self::Open<'o>) -> Self::View<'a> {
-        Window { slots: &self.slots, stripes: self.stripes.as_ref(), merge: PhantomData }
+        Window { slots: &self.slots, stripes: self.stripes.as_ref(), books: NoBooks, merge: PhantomData }
     }
+
+    #[inline(always)]
+    fn audited<'a, 'o: 'a>(
+        &'a self,
+        _open: &'a mut Self::Open<'o>,
+        books: Option<&'a RefCell<Audit>>,
+    ) -> Self::Audited<'a> {
+        Window { slots: &self.slots, stripes: self.stripes.as_ref(), books, merge: PhantomData }
+    }
+
+    const SLOT_BYTES: usize = size_of::<S>();
 
     fn read(&self, start: usize, out: &mut [f64]) {
         read(&self.slots, start, out);

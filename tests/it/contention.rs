@@ -53,7 +53,7 @@ impl Instrument for Fake {
     }
 
     fn disturbed(&mut self) -> bool {
-        self.disturbed_every > 0 && self.asked % self.disturbed_every == 0
+        self.disturbed_every > 0 && self.asked.is_multiple_of(self.disturbed_every)
     }
 
     fn conditions(&mut self) -> (Host, f64, Disturbance) {

@@ -2,6 +2,7 @@
 
 #![allow(unreachable_pub)] // Modules of a test binary share items; nothing is reachable from outside.
 
+mod bill;
 mod capacity;
 mod checkpoint;
 mod command;

@@ -3,12 +3,12 @@
 use farrow::config::{ExchangeKind, MethodKind};
 
 /// A flag's entry: section, key, value, the flag's name.
-pub(super) type Entry = (&'static str, &'static str, Option<String>, &'static str);
+pub(in crate::cli) type Entry = (&'static str, &'static str, Option<String>, &'static str);
 
 /// `[problem]`.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Problem")]
-pub(super) struct ProblemFlags {
+pub(in crate::cli) struct ProblemFlags {
     /// logistic, squared, hinge, squared-hinge or huber
     #[arg(long, value_name = "LOSS")]
     loss: Option<String>,
@@ -42,7 +42,7 @@ pub(super) struct ProblemFlags {
 }
 
 impl ProblemFlags {
-    pub(super) fn entries(&self) -> Vec<Entry> {
+    pub(in crate::cli) fn entries(&self) -> Vec<Entry> {
         vec![
             ("problem", "loss", self.loss.clone(), "--loss"),
             ("problem", "huber_delta", self.huber_delta.clone(), "--huber-delta"),
@@ -75,7 +75,7 @@ fn exchanges() -> String {
 /// `[method]`, `[step]`, `[exchange]`, `[run]` and `[stop]`.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Method")]
-pub(super) struct MethodFlags {
+pub(in crate::cli) struct MethodFlags {
     #[arg(long, value_name = "METHOD", help = methods())]
     method: Option<String>,
     #[arg(long, value_name = "EXCHANGE", help = exchanges())]
@@ -107,7 +107,7 @@ pub(super) struct MethodFlags {
 }
 
 impl MethodFlags {
-    pub(super) fn entries(&self) -> Vec<Entry> {
+    pub(in crate::cli) fn entries(&self) -> Vec<Entry> {
         vec![
             ("method", "kind", self.method.clone(), "--method"),
             ("exchange", "kind", self.exchange.clone(), "--exchange"),

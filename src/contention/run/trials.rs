@@ -1,0 +1,212 @@
+//! Short runs that are timed, alternating, and differ in one thing each: what sharing costs, measured and not reckoned.
+//!
+//! With t the cpu time of an update (waits at gates left out), W workers and a store as asked or a replica a worker of plain memory
+//! ("private"):
+//!
+//! | t of | one worker | W workers |
+//! |---|---|---|
+//! | private | t₁ᵖ: the update itself | tᵖ |
+//! | as asked | t₁ | t |
+//!
+//! * merge: t₁ − t₁ᵖ, what writing by compare-exchange or under locks takes with nobody there;
+//! * shared memory: tᵖ − t₁ᵖ, what W workers take from each other in caches, memory and sibling threads without sharing a line;
+//! * shared lines: (t − t₁) − (tᵖ − t₁ᵖ), what is left: lines that two workers write.
+//!
+//! t is of windows alone: drawing replicas together is told from the run itself, but lines that an exchange takes from a worker are
+//! among the shared ones. Delays and slow workers that settings inject are left out of trials: they cost what they were told to.
+//! A round times each once; figures are medians over rounds, and so are the differences, taken within a round: what disturbs
+//! the machine for longer than a round disturbs both sides of a difference.
+
+use super::{INTERRUPTED, Look, Perhaps, untimed};
+use crate::{
+    config::{Count, Every, ExchangeKind, Granularity, Injection, Setup, StepKind},
+    data::Repeated,
+    error::Result,
+    placement::{Plan, plan},
+    solve::{Outcome, Start, solve},
+    topology::Topology,
+    trace::Silent,
+};
+use serde::Serialize;
+
+/// More epochs than fit a trial.
+const EPOCHS: u64 = 1 << 40;
+
+/// A median over rounds, with the quartiles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// The median.
+    pub median: f64,
+    /// A quarter of the rounds were below this.
+    pub low: f64,
+    /// A quarter of the rounds were above this.
+    pub high: f64,
+}
+
+impl Measured {
+    /// Of the figures of all rounds.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let place = share * (values.len() - 1) as f64;
+            let (below, part) = (place as usize, place.fract());
+            values[below] + part * (values[(below + 1).min(values.len() - 1)] - values[below])
+        };
+        Measured { median: at(0.5), low: at(0.25), high: at(0.75) }
+    }
+}
+
+/// What the trials took; nanoseconds of cpu an update (a line).
+#[derive(Clone, Debug, Serialize)]
+pub struct Trials {
+    /// Rounds.
+    pub rounds: usize,
+    /// As asked, all workers.
+    pub asked_ns: Measured,
+    /// As asked, one worker alone.
+    pub alone_ns: Measured,
+    /// A replica a worker, all workers.
+    pub private_ns: Measured,
+    /// A replica of plain memory, one worker alone: the update itself.
+    pub private_alone_ns: Measured,
+    /// What writing by the merge takes.
+    pub merge_ns: Measured,
+    /// What workers take from each other without sharing a line.
+    pub shared_memory_ns: Measured,
+    /// What shared lines take.
+    pub shared_lines_ns: Measured,
+}
+
+/// One kind of trial.
+struct Trial {
+    setup: Setup,
+    plan: Plan,
+}
+
+/// The setup with the step that the run itself used, so that no trial searches for one again.
+pub(super) fn stepped(setup: &Setup, outcome: &Outcome) -> Setup {
+    let mut setup = setup.clone();
+    if let Some(initial) = outcome.step_initial {
+        let kind = setup.step.unwrap_or(StepKind::Constant { initial: None });
+        setup.step = Some(kind.with_initial(initial));
+    }
+    setup
+}
+
+/// Times rounds of all trials, or says why there are none.
+///
+/// # Errors
+/// As [`solve`].
+pub(super) fn run(
+    data: &Repeated,
+    (setup, planned, topology): (&Setup, &Plan, &Topology),
+    outcome: &Outcome,
+    (look, interrupted): (Look, &(dyn Fn() -> bool + Sync)),
+    stage: &mut impl FnMut(&str),
+) -> Result<Perhaps<Trials>> {
+    if let Some(why) = untimed(setup, planned, outcome) {
+        return Ok(Err(why));
+    }
+    let trials = trials(setup, planned, topology, outcome, look)?;
+    let mut rounds: Vec<[f64; 4]> = Vec::new();
+    for round in 0..look.rounds.max(1) {
+        if interrupted() {
+            return Ok(Err(INTERRUPTED.into()));
+        }
+        stage(&format!("trials, round {} of {}", round + 1, look.rounds.max(1)));
+        let mut took = [0.0; 4];
+        // Each round in another order, so that none always comes after the same.
+        for step in 0..4 {
+            let k = (step + round) % 4;
+            let Some(ns) = time(data, &trials[k])? else {
+                return Ok(Err("a trial made no update in its time".into()));
+            };
+            took[k] = ns;
+        }
+        rounds.push(took);
+    }
+    Ok(Ok(sum_up(&rounds)))
+}
+
+/// As asked; as asked alone; private; private alone.
+fn trials(setup: &Setup, planned: &Plan, topology: &Topology, outcome: &Outcome, look: Look) -> Result<[Trial; 4]> {
+    let mut asked = stepped(setup, outcome);
+    asked.injection = Injection::none();
+    asked.stop.target = None;
+    asked.stop.target_objective = None;
+    asked.stop.max_epochs = EPOCHS;
+    asked.stop.max_seconds = Some(look.trial_seconds);
+    asked.stop.evaluate_every = Some(EPOCHS);
+    let mut alone = asked.clone();
+    alone.workers.count = Count::Exactly(1);
+    alone.exchange = None;
+    alone.parameters.replicas = Some(match planned.granularity {
+        Granularity::Core => Granularity::Core,
+        _ => Granularity::Machine,
+    });
+    let mut private = asked.clone();
+    private.parameters.replicas = Some(Granularity::Core);
+    private.exchange = once(planned, outcome);
+    let mut private_alone = private.clone();
+    private_alone.workers.count = Count::Exactly(1);
+    private_alone.exchange = None;
+    let make = |setup: Setup| Ok::<_, crate::error::Error>(Trial { plan: plan(topology, &setup)?, setup });
+    Ok([make(asked)?, make(alone)?, make(private)?, make(private_alone)?])
+}
+
+/// An exchange at an epoch's end and nowhere else, of the kind that the method can do with.
+fn once(planned: &Plan, outcome: &Outcome) -> Option<ExchangeKind> {
+    let every = Every::Epoch;
+    (planned.workers.len() > 1).then_some(match outcome.method {
+        "dual" | "bcd" => ExchangeKind::Sum { every },
+        _ => ExchangeKind::Average { every },
+    })
+}
+
+/// ns of a worker an update.
+fn time(data: &Repeated, trial: &Trial) -> Result<Option<f64>> {
+    let outcome = solve(data.again(), &trial.setup, &trial.plan, Start::default(), &mut Silent)?;
+    let busy: f64 = outcome.waits.iter().map(|waits| waits.busy_seconds).sum();
+    Ok((outcome.updates > 0 && busy > 0.0).then(|| 1e9 * busy / outcome.updates as f64))
+}
+
+fn sum_up(rounds: &[[f64; 4]]) -> Trials {
+    let of = |f: &dyn Fn(&[f64; 4]) -> f64| Measured::of(rounds.iter().map(f).collect());
+    Trials {
+        rounds: rounds.len(),
+        asked_ns: of(&|t| t[0]),
+        alone_ns: of(&|t| t[1]),
+        private_ns: of(&|t| t[2]),
+        private_alone_ns: of(&|t| t[3]),
+        merge_ns: of(&|t| t[1] - t[3]),
+        shared_memory_ns: of(&|t| t[2] - t[3]),
+        shared_lines_ns: of(&|t| (t[0] - t[1]) - (t[2] - t[3])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_comes_with_its_quartiles() {
+        let measured = Measured::of(vec![5.0, 1.0, 2.0, 4.0, 3.0]);
+        assert_eq!(measured, Measured { median: 3.0, low: 2.0, high: 4.0 });
+        assert_eq!(Measured::of(vec![7.0]).high, 7.0);
+        assert_eq!(Measured::of(vec![1.0, 2.0]).median, 1.5);
+    }
+
+    #[test]
+    fn the_four_times_are_taken_apart_within_each_round() {
+        // A disturbance that doubles all of a round doubles its differences, and the median passes it over.
+        let took = |scale: f64| [100.0, 30.0, 26.0, 20.0].map(|t| scale * t);
+        let trials = sum_up(&[took(1.0), took(2.0), took(1.0)]);
+        let medians = [trials.merge_ns, trials.shared_memory_ns, trials.shared_lines_ns].map(|m| m.median);
+        assert_eq!(medians, [10.0, 6.0, 64.0]);
+        let parts = medians.iter().sum::<f64>() + trials.private_alone_ns.median;
+        assert_eq!(parts, trials.asked_ns.median, "nothing is left over");
+    }
+}

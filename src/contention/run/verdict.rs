@@ -1,0 +1,258 @@
+//! What a bill amounts to: seconds by cause, and the lines of a config that would change them.
+
+use super::{Bill, Measured, Trials};
+use crate::{
+    config::{Granularity, Layout, MergeKind, Setup},
+    placement::Plan,
+    solve::Outcome,
+};
+use serde::Serialize;
+
+/// A cause that takes less than this part of the solving is not worth a change.
+const WORTH: f64 = 0.05;
+/// Of the lines taken, the part that must be for another slot before layouts are spoken of.
+const FALSE_SHARING: f64 = 0.5;
+/// The hottest lines are few if so many have half of all that is taken.
+const FEW: usize = 16;
+
+/// What time goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Updates, as a worker alone on its own memory makes them.
+    Updates,
+    /// Lines that several workers write.
+    SharedLines,
+    /// Writing by compare-exchange or under locks, with nobody else there.
+    Merge,
+    /// Caches, memory and sibling threads that workers share without sharing a line.
+    SharedMemory,
+    /// Drawing replicas together.
+    Exchange,
+    /// Waiting for the last worker, and for the work that one does for all.
+    Gate,
+    /// Pages that are not where the plan puts them.
+    WrongNode,
+    /// Other work on the cpus, by the spread of trials.
+    Disturbance,
+}
+
+/// One cause, sized.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// Which.
+    pub cause: Cause,
+    /// Seconds of the run's solving, as they pass on the wall; `None` where it is not sized in time.
+    pub seconds: Option<f64>,
+    /// The same by the quartiles of the trials.
+    pub seconds_low: Option<f64>,
+    /// The same.
+    pub seconds_high: Option<f64>,
+    /// Of all seconds of solving.
+    pub share: Option<f64>,
+    /// In a sentence.
+    pub why: String,
+    /// What to change, a line of a config each with a reason behind `#`; empty where nothing asks for it.
+    pub change: Vec<String>,
+}
+
+/// All causes, the updates first, then by size.
+pub(super) fn findings(bill: &Bill, setup: &Setup, plan: &Plan, outcome: &Outcome) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(trials) = bill.trials.figure() {
+        let busy = bill.each.iter().map(|worker| worker.busy_seconds).sum::<f64>() / bill.workers as f64;
+        let scale = Scale { bill, wall: busy / trials.asked_ns.median };
+        findings.push(scale.finding(Cause::Updates, trials.private_alone_ns, own_why(trials), Vec::new()));
+        let mut others = vec![
+            shared_lines(&scale, trials, setup, plan),
+            merge(&scale, trials, setup, plan),
+            shared_memory(&scale, trials),
+        ];
+        findings.append(&mut others);
+    }
+    // Where workers take turns on one thread, or go by passes that a serial part leads, waiting is not for each other.
+    if bill.each.iter().any(|worker| worker.busy_seconds > 0.0) && !outcome.passes {
+        findings.extend((plan.replicas.len() > 1).then(|| exchange(bill, outcome)));
+        findings.push(gate(bill, plan));
+    }
+    findings.extend(wrong_node(bill));
+    let rest = usize::from(bill.trials.figure().is_some());
+    findings[rest..]
+        .sort_by(|a, b| b.seconds.unwrap_or(f64::INFINITY).total_cmp(&a.seconds.unwrap_or(f64::INFINITY)));
+    findings
+}
+
+/// From nanoseconds of cpu an update in trials to seconds of the run, on the wall: what its workers were busy for on average is shared
+/// out as the trials' time is.
+struct Scale<'a> {
+    bill: &'a Bill,
+    wall: f64,
+}
+
+impl Scale<'_> {
+    fn finding(&self, cause: Cause, ns: Measured, why: String, change: Vec<String>) -> Finding {
+        let wall = |ns: f64| ns * self.wall;
+        let share = wall(ns.median) / self.bill.seconds_solve;
+        // What the quartiles do not tell from nothing asks for no change.
+        let told = share >= WORTH && ns.low > 0.0;
+        Finding {
+            cause,
+            seconds: Some(wall(ns.median)),
+            seconds_low: Some(wall(ns.low)),
+            seconds_high: Some(wall(ns.high)),
+            share: Some(share),
+            why,
+            change: if told { change } else { Vec::new() },
+        }
+    }
+}
+
+fn own_why(trials: &Trials) -> String {
+    format!("{:.0} ns an update, by one worker alone on its own memory", trials.private_alone_ns.median)
+}
+
+fn shared_lines(scale: &Scale<'_>, trials: &Trials, setup: &Setup, plan: &Plan) -> Finding {
+    let ns = trials.shared_lines_ns;
+    let mut why = format!("{:.0} ns an update more than with a replica a worker", ns.median);
+    let mut change = Vec::new();
+    if let Some(audited) = scale.bill.audited.figure() {
+        let per_update = audited.lines_taken as f64 / audited.updates.max(1) as f64;
+        let wrong = audited.lines_taken_false as f64 / audited.lines_taken.max(1) as f64;
+        why += &format!(
+            "; an update takes {per_update:.2} lines that another worker wrote last, {:.0} % of them for another slot of the line",
+            100.0 * wrong
+        );
+        let top: u64 = audited.hottest.iter().take(FEW).map(|line| line.taken).sum();
+        let few = 2 * top >= audited.lines_taken && audited.lines_taken > 0;
+        if wrong >= FALSE_SHARING && setup.parameters.layout == Layout::Plain {
+            change.push("parameters.layout = \"padded\"   # hot columns on lines of their own".into());
+        } else if few && setup.parameters.layout == Layout::Plain {
+            change.push("parameters.layout = \"scatter\"  # hot columns on lines apart".into());
+        }
+    }
+    if plan.granularity != Granularity::Core {
+        let finer = match plan.granularity {
+            Granularity::Machine if plan.shards.len() > 1 => "\"node\"    # a replica a node, or \"core\"",
+            _ => "\"core\"     # a replica a worker: no line is shared",
+        };
+        change.insert(0, format!("parameters.replicas = {finer}"));
+    }
+    scale.finding(Cause::SharedLines, ns, why, change)
+}
+
+fn merge(scale: &Scale<'_>, trials: &Trials, setup: &Setup, plan: &Plan) -> Finding {
+    let ns = trials.merge_ns;
+    let kind = setup.parameters.merge;
+    let (name, change) = match kind {
+        _ if plan.granularity == Granularity::Core => ("plain writes", Vec::new()),
+        MergeKind::Lossy => ("lossy writes", Vec::new()),
+        MergeKind::Lossless => ("compare-exchange", vec![lossy(scale.bill)]),
+        MergeKind::Locked => ("locked stripes", vec![lossy(scale.bill)]),
+        MergeKind::Consistent => ("one lock of all", vec![lossy(scale.bill)]),
+    };
+    let why = format!("{:.0} ns an update for {name} with nobody else there", ns.median);
+    scale.finding(Cause::Merge, ns, why, change)
+}
+
+fn lossy(bill: &Bill) -> String {
+    let conflicts = bill
+        .expected
+        .conflicts_seen
+        .map_or(String::new(), |share| format!("   # {:.2} % of the updates met another's write", 100.0 * share));
+    format!("parameters.merge = \"lossy\"{conflicts}")
+}
+
+fn shared_memory(scale: &Scale<'_>, trials: &Trials) -> Finding {
+    let ns = trials.shared_memory_ns;
+    let alone = trials.private_alone_ns.median;
+    let why = format!(
+        "{:.0} ns an update more with all workers than alone, on memory of their own: caches, bandwidth, sibling threads",
+        ns.median
+    );
+    let change = if ns.median > alone {
+        vec![format!(
+            "workers.count = {}   # half as many: an update takes more than twice as long beside the others",
+            (scale.bill.workers / 2).max(1)
+        )]
+    } else {
+        vec!["workers.smt = \"never\"       # where workers are siblings; parameters.cell = \"f32\" halves the model".into()]
+    };
+    scale.finding(Cause::SharedMemory, ns, why, change)
+}
+
+fn exchange(bill: &Bill, outcome: &Outcome) -> Finding {
+    let rest = |worker: &super::WorkerBill| bill.seconds_solve - worker.busy_seconds - worker.gate_seconds;
+    let seconds = bill.each.iter().map(rest).sum::<f64>() / bill.workers as f64;
+    let share = seconds / bill.seconds_solve;
+    let mut why = format!("{:.1} % of the time is neither updates nor waiting", 100.0 * share);
+    if let Some(exchanged) = outcome.exchanged {
+        why += &format!("; {:.0} % of the slots are moved", 100.0 * exchanged.share);
+    }
+    let change =
+        vec!["exchange.every = \"epoch\"   # once an epoch; or a number of updates above the present one".into()];
+    plain(Cause::Exchange, seconds, share, why, change)
+}
+
+/// A cause that the run itself tells.
+fn plain(cause: Cause, seconds: f64, share: f64, why: String, change: Vec<String>) -> Finding {
+    let change = if share >= WORTH { change } else { Vec::new() };
+    Finding {
+        cause,
+        seconds: Some(seconds),
+        seconds_low: None,
+        seconds_high: None,
+        share: Some(share),
+        why,
+        change,
+    }
+}
+
+fn gate(bill: &Bill, plan: &Plan) -> Finding {
+    let waits: Vec<f64> = bill.each.iter().map(|worker| worker.gate_seconds).collect();
+    let mean = waits.iter().sum::<f64>() / waits.len().max(1) as f64;
+    let seconds = mean;
+    let share = if bill.seconds_solve > 0.0 { seconds / bill.seconds_solve } else { 0.0 };
+    let least = waits.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+    let slowest = least.filter(|(_, least)| waits.len() > 1 && *least < 0.5 * mean).map(|(worker, _)| worker);
+    let mut why = format!("workers wait {:.1} % of the time on average", 100.0 * share);
+    let mut change = Vec::new();
+    if let Some(worker) = slowest {
+        let cpus = crate::cpulist::format(&plan.workers[worker].cpus);
+        why += &format!("; the last to arrive is mostly worker {worker}, on cpu {cpus}");
+        let others = plan.workers.iter().enumerate().filter(|(other, _)| *other != worker);
+        let mut others: Vec<u32> = others.flat_map(|(_, other)| other.cpus.iter().copied()).collect();
+        others.sort_unstable();
+        others.dedup();
+        let others = crate::cpulist::format(&others);
+        change.push(format!(
+            "workers.cpus = \"{others}\"   # without cpu {cpus}, which others use or which is slower"
+        ));
+    }
+    if plan.replicas.len() > 1 {
+        change.push("exchange.every = \"epoch\"   # fewer meetings".into());
+    }
+    change.push("stop.evaluate_every = 10   # fewer evaluations, which all wait for".into());
+    let change = if waits.len() > 1 { change } else { Vec::new() };
+    plain(Cause::Gate, seconds, share, why, change)
+}
+
+fn wrong_node(bill: &Bill) -> Option<Finding> {
+    let memory = &bill.memory;
+    if memory.bytes_misplaced == 0 {
+        return None;
+    }
+    let share = memory.bytes_misplaced as f64 / memory.bytes_asked.max(1) as f64;
+    let what: Vec<String> =
+        memory.misplaced.iter().map(|(what, bytes)| format!("{bytes} bytes of {what}")).collect();
+    Some(Finding {
+        cause: Cause::WrongNode,
+        seconds: None,
+        seconds_low: None,
+        seconds_high: None,
+        share: None,
+        why: format!("{:.1} % of the pages looked up are on another node than planned: {}", 100.0 * share, what.join(", ")),
+        change: vec![
+            "parameters.memory = \"local\"   # and data.memory = \"shard\"; see the warnings for what the kernel refused".into(),
+        ],
+    })
+}
