@@ -20,7 +20,15 @@ pub struct Figure {
     pub spread: f64,
 }
 
+/// Passes of a steady figure lie no further apart than this share of its median.
+const STEADY: f64 = 0.1;
+
 impl Figure {
+    /// True unless the medians of its passes lie more than a tenth of its median apart; of one pass nothing is known against it.
+    pub fn steady(&self) -> bool {
+        self.spread <= STEADY
+    }
+
     /// The figure of these passes; `None` if none has a sample. Samples that are no finite numbers are passed over.
     pub fn of(passes: &[Vec<f64>]) -> Option<Self> {
         let finite = |pass: &Vec<f64>| pass.iter().copied().filter(|value| value.is_finite()).collect::<Vec<_>>();
@@ -68,7 +76,7 @@ mod tests {
         let figure =
             Figure::of(&[vec![9.0, 10.0, 11.0], vec![90.0, 100.0, 110.0], vec![10.0, 11.0, 12.0]]).unwrap();
         assert_eq!((figure.median, figure.samples, figure.passes), (11.0, 9, 3));
-        assert_eq!(figure.spread, 90.0 / 11.0);
+        assert!(figure.spread == 90.0 / 11.0 && !figure.steady());
         assert!(figure.p10 < 11.0 && figure.p90 > 90.0);
     }
 
@@ -76,6 +84,7 @@ mod tests {
     fn quantiles_of_eleven_numbers_are_those_numbers() {
         let figure = Figure::of(&[(0..=10).rev().map(f64::from).collect()]).unwrap();
         assert_eq!((figure.p10, figure.median, figure.p90, figure.spread), (1.0, 5.0, 9.0, 0.0));
+        assert!(figure.steady());
     }
 
     #[test]

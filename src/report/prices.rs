@@ -12,6 +12,8 @@ pub use page::page;
 pub use pictures::{charts, grids};
 pub use plan::survey_page;
 
+use crate::machine::Figure;
+
 /// Three digits, without an exponent: `0.85`, `12.3`, `1234`.
 fn short(value: f64) -> String {
     let digits = match value.abs() {
@@ -23,7 +25,16 @@ fn short(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// A median, or a dash: the reason stands below the table.
+/// Stands behind a figure whose passes do not agree.
+const UNSTEADY: &str = "~";
+
+/// The figure's median, with a mark if its passes do not agree, or a dash: the reason stands below the table.
+fn figure(figure: Option<&Figure>) -> String {
+    let mark = |figure: &Figure| if figure.steady() { "" } else { UNSTEADY };
+    figure.map_or_else(|| "-".into(), |figure| short(figure.median) + mark(figure))
+}
+
+/// The same without the mark.
 fn or_dash(median: Option<f64>) -> String {
     median.map_or_else(|| "-".into(), short)
 }

@@ -1,6 +1,6 @@
 //! The page: what sharing costs on this machine, in at most 100 columns.
 
-use super::{short, tables};
+use super::{UNSTEADY, figure, short, tables};
 use crate::{
     machine::{Curve, FalseSharing, PriceList, Update},
     placement::Label,
@@ -119,6 +119,7 @@ impl Page {
             short(prices.budget_s)
         ));
         self.line(&noise(prices));
+        self.line(&marks(prices));
         self.line(&disturbance(prices));
         if let Some(overhead) = prices.timer.overhead_ns {
             let step =
@@ -155,7 +156,7 @@ impl Page {
         let pairs = prices.loaded_latency_ns.iter().zip(&prices.loaded_bandwidth_gb_per_s);
         let tables = pairs.map(|(latency, bandwidth)| {
             let rows = latency.points.iter().zip(&bandwidth.points).map(|(ns, gb)| {
-                vec![format!("{:.0}", ns.at), super::or_dash(gb.value.median()), super::or_dash(ns.value.median())]
+                vec![format!("{:.0}", ns.at), figure(gb.value.figure()), figure(ns.value.figure())]
             });
             let header = ["spins of a pause", "GB/s", "ns a load"];
             (latency.of.to_string(), crate::topology::describe::table(&header, rows))
@@ -209,6 +210,19 @@ fn noise(prices: &PriceList) -> String {
         noise.asked,
         noise.retried,
         noise.skipped
+    )
+}
+
+/// How many figures do not repeat within a tenth, and how to tell which.
+fn marks(prices: &PriceList) -> String {
+    let figures = || prices.shapes().into_iter().flat_map(|(_, tables)| tables).flat_map(|table| table.cells);
+    let repeated = || figures().filter_map(|cell| cell.figure()).filter(|figure| figure.passes > 1);
+    let unsteady = repeated().filter(|figure| !figure.steady()).count();
+    format!(
+        "{UNSTEADY} marks a figure whose passes lie more than 10 % apart: {unsteady} of {} that were measured more than once; \
+         tables of more than {} columns have no marks, the CSV that --out writes has every spread and percentile",
+        repeated().count(),
+        tables::MARKED_MAX
     )
 }
 

@@ -1,6 +1,6 @@
 //! The tables of a page, each as narrow as a terminal.
 
-use super::{bytes, or_dash, relations, short};
+use super::{bytes, figure, or_dash, relations, short};
 use crate::{
     machine::{Curve, Matrix, PriceList},
     topology::{Topology, describe::table},
@@ -9,6 +9,8 @@ use std::{collections::BTreeSet, fmt::Display};
 
 /// Matrices of more rows are told by relation, or by their extremes.
 const WHOLE_MAX: usize = 16;
+/// Matrices of more columns have no room for the mark of a figure whose passes do not agree.
+pub(super) const MARKED_MAX: usize = 8;
 /// Columns for the names of curves that stand side by side, two blanks after each.
 const SIDE_BY_SIDE: usize = 88;
 /// Curves of a field that a page shows.
@@ -52,8 +54,9 @@ fn whole<K>(matrix: &Matrix<K>, kind: &str) -> String {
     let header: Vec<&str> = std::iter::once(kind).chain(columns.iter().map(String::as_str)).collect();
     let lines = matrix.rows.iter().zip(&matrix.cells).map(|(row, cells)| {
         let cells = cells.iter().map(|cell| match cell.median() {
+            _ if matrix.columns.len() <= MARKED_MAX => figure(cell.figure()),
             // Five columns each, or sixteen do not fit a line.
-            Some(median) if matrix.columns.len() > 8 && median >= 10.0 => format!("{median:.0}"),
+            Some(median) if median >= 10.0 => format!("{median:.0}"),
             median => or_dash(median),
         });
         std::iter::once(row.to_string()).chain(cells).collect()
@@ -76,7 +79,7 @@ pub(super) fn curves<K: Display>(curves: &[Curve<K>]) -> String {
         let shown = at.iter().enumerate().filter(|(place, _)| place % step == 0 || *place == last);
         let lines = shown.map(|(_, &at)| {
             let name = if by == "bytes" { bytes(at) } else { format!("{at:.0}") };
-            let values = curves.iter().map(|curve| or_dash(curve.get(at).ok().map(|figure| figure.median)));
+            let values = curves.iter().map(|curve| figure(curve.get(at).ok()));
             std::iter::once(name).chain(values).collect()
         });
         table(&header, lines)
