@@ -1,69 +1,97 @@
-//! The primitives that contention is made of: a line handed to another cpu and back, one parameter written by each merge, alone and
-//! by two at once, and a meeting at the gate.
+//! The primitives that the price list is made of: a line's transfer, an update alone and of a parameter that two add to, and
+//! a gate, each with the machine's price of what bounds it.
 //!
-//! Bounds: a hand-over and back cannot take less than two transfers of a line, and a write of a shared parameter by two cpus not less
-//! than a write of it by one; `farrow contention machine` prints both for every pair of cpus. Threads are pinned to the first two
-//! cpus; with one there is nothing to hand over, and those benches are left out with a line that says so.
+//! Threads run pinned to the first cpus, start together, and each times itself; an iteration's time is the slowest thread's.
+//! `farrow contention machine` measures the same, and more, for a machine; this is to see whether a change of the code moved
+//! them.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use farrow::{
     os::{affinity, clock::Stopwatch},
     sync::{Gate, Line, Lossless, Lossy, Merge, SharedF64, Stripes},
 };
-use std::time::Duration;
+use std::{hint::black_box, iter::once, time::Duration};
 
-/// Time that `count` turns of `work` take on each of the first `threads` cpus, which begin together: the slowest's.
+/// Coordinates of a worker's own: 32 KiB.
+const OWN: usize = 4096;
+
+/// Runs `work` on a thread for each of the first cpus, each told its number: the slowest one's time.
 fn together(threads: usize, work: impl Fn(usize) + Sync) -> Duration {
     let (cpus, gate) = (affinity::at_start().unwrap_or_default(), Gate::new(threads));
-    let run = |place: usize| {
-        if let Some(&cpu) = cpus.get(place) {
+    let one = |thread: usize| {
+        if let Some(&cpu) = cpus.get(thread) {
             affinity::bind(&[cpu]);
         }
         gate.meet(|| ());
         let clock = Stopwatch::start();
-        work(place);
+        work(thread);
         clock.seconds()
     };
-    let run = &run;
+    let one = &one;
     let slowest = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|place| scope.spawn(move || run(place))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).fold(0.0, f64::max)
+        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || one(thread))).collect();
+        running.into_iter().map(|thread| thread.join().expect("no panic")).fold(0.0, f64::max)
     });
     Duration::from_secs_f64(slowest)
 }
 
-fn two(what: &str) -> bool {
-    let enough = affinity::at_start().is_ok_and(|cpus| cpus.len() > 1);
+/// False, with a line, where there are not so many cpus.
+fn enough(threads: usize, name: &str) -> bool {
+    let enough = threads <= affinity::at_start().map_or(1, |cpus| cpus.len());
     if !enough {
-        eprintln!("left out: {what}: this process may use one cpu");
+        println!("contention/{name}: skipped, this process may use fewer than {threads} cpus");
     }
     enough
 }
 
-/// A round trip of a line between two cpus.
-fn hand_over(c: &mut Criterion) {
-    if !two("hand_over") {
+/// Round trips: two transfers each. The bound is what a pair of cpus takes to hand a line over at all: that of a store, which
+/// the other waits for by reading.
+fn transfer(criterion: &mut Criterion) {
+    if !enough(2, "transfer") {
         return;
     }
-    c.bench_function("hand_over/line there and back", |b| {
-        b.iter_custom(|count| {
-            let line = Line::default();
-            together(2, |place| {
-                for round in 0..count {
-                    let own = 2 * round + place as u64;
-                    while line.read() != own {
-                        std::hint::spin_loop();
-                    }
-                    line.put(own + 1);
-                }
-            })
+    let mut point = |name: &str, turn: fn(&Line, u64)| {
+        criterion.bench_function(&format!("contention/transfer, round trip/{name}"), |bencher| {
+            bencher.iter_custom(|trips| {
+                let line = Line::new(0);
+                together(2, |thread| (0..trips).for_each(|trip| turn(&line, 2 * trip + thread as u64)))
+            });
         });
+    };
+    point("store, the bound", |line, turn| {
+        while line.read() != turn {}
+        line.put(turn + 1);
     });
-    c.bench_function("hand_over/meeting at the gate", |b| {
-        b.iter_custom(|count| {
-            let gate = Gate::new(2);
-            together(2, |_| (0..count).for_each(|_| gate.meet(|| ())))
+    point("compare-exchange", |line, turn| while !line.swap_if(turn, turn + 1) {});
+    point("fetch-add", |line, turn| {
+        while line.read() != turn {}
+        line.add(1);
+    });
+}
+
+/// One worker's updates of its own coordinates. The bound is a plain load, addition and store.
+fn update(criterion: &mut Criterion) {
+    let mut point = |name: &str, update: &(dyn Fn(&SharedF64, usize) + Sync)| {
+        let x: Vec<SharedF64> = (0..OWN).map(|_| SharedF64::new(0.0)).collect();
+        criterion.bench_function(&format!("contention/update alone, {OWN} updates/{name}"), |bencher| {
+            bencher.iter_custom(|passes| {
+                together(1, |_| {
+                    (0..passes).for_each(|_| x.iter().enumerate().for_each(|(j, slot)| update(slot, j)))
+                })
+            });
         });
+    };
+    let stripes = Stripes::default();
+    point("lossy", &|slot, _| Lossy::add(slot, 1.0));
+    point("lossless", &|slot, _| Lossless::add(slot, 1.0));
+    point("locked", &|slot, j| {
+        let held = stripes.hold(once(j));
+        Lossy::add(slot, 1.0);
+        drop(held);
+    });
+    let mut plain = vec![0.0f64; OWN];
+    criterion.bench_function(&format!("contention/update alone, {OWN} updates/plain, the bound"), |bencher| {
+        bencher.iter(|| black_box(&mut plain).iter_mut().for_each(|x| *x += black_box(1.0)));
     });
 }
 
@@ -72,24 +100,36 @@ fn add(merge: &str, slot: &SharedF64, stripes: &Stripes) {
         "lossy" => Lossy::add(slot, 1.0),
         "lossless" => Lossless::add(slot, 1.0),
         _ => {
-            let held = stripes.hold(std::iter::once(0));
+            let held = stripes.hold(once(0));
             Lossy::add(slot, 1.0);
             drop(held);
         }
     }
 }
 
-/// One parameter that one worker, or two, add to.
-fn one_parameter(c: &mut Criterion) {
-    for threads in [1, 2] {
-        if threads == 2 && !two("one_parameter by two") {
-            return;
+/// One parameter that one worker, or two, add to. The bound of two is what one takes.
+fn one_parameter(criterion: &mut Criterion) {
+    for (merge, threads) in ["lossy", "lossless", "locked"].into_iter().flat_map(|merge| [(merge, 1), (merge, 2)]) {
+        if !enough(threads, "one parameter") {
+            continue;
         }
-        for merge in ["lossy", "lossless", "locked"] {
-            c.bench_function(&format!("one_parameter/{merge} by {threads}"), |b| {
-                b.iter_custom(|count| {
-                    let (slot, stripes) = (SharedF64::new(0.0), Stripes::default());
-                    together(threads, |_| (0..count).for_each(|_| add(merge, &slot, &stripes)))
+        criterion.bench_function(&format!("contention/one parameter/{merge} by {threads}"), |bencher| {
+            bencher.iter_custom(|count| {
+                let (slot, stripes) = (SharedF64::new(0.0), Stripes::default());
+                together(threads, |_| (0..count).for_each(|_| add(merge, &slot, &stripes)))
+            });
+        });
+    }
+}
+
+/// Crossings of a gate. The bound is a round trip of a line: every worker must hear of the last.
+fn gate(criterion: &mut Criterion) {
+    for threads in [1, 2] {
+        if enough(threads, "gate") {
+            criterion.bench_function(&format!("contention/gate/{threads} threads"), |bencher| {
+                bencher.iter_custom(|times| {
+                    let gate = Gate::new(threads);
+                    together(threads, |_| (0..times).for_each(|_| gate.meet(|| ())))
                 });
             });
         }
@@ -99,9 +139,9 @@ fn one_parameter(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default()
-        .sample_size(15)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(2));
-    targets = hand_over, one_parameter
+        .sample_size(20)
+        .measurement_time(Duration::from_secs(2))
+        .warm_up_time(Duration::from_millis(300));
+    targets = transfer, update, one_parameter, gate
 }
 criterion_main!(benches);

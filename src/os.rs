@@ -5,6 +5,7 @@ pub mod capacity;
 pub mod cgroup;
 pub mod clock;
 pub mod counters;
+pub mod disturbance;
 pub mod host;
 pub mod hwloc;
 pub mod mapped_file;

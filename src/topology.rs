@@ -6,12 +6,10 @@ mod assemble;
 pub use crate::cpulist;
 mod cut;
 pub(crate) mod describe;
-mod relation;
 mod saved;
 mod source;
 mod xml;
 
-pub use relation::Shared;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -23,7 +23,7 @@ enum Question {
 
 pub(super) fn run(args: Args) -> Result<ExitCode> {
     match args.question {
-        Question::Machine(args) => machine::run(args),
+        Question::Machine(args) => machine::run(&args),
         Question::Run(args) => run::run(*args),
     }
 }

@@ -3,11 +3,11 @@
 // getrusage has no safe wrapper.
 #![allow(unsafe_code)]
 
-use serde::Serialize;
-use std::{fs, mem::MaybeUninit, path::Path};
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, fs, mem::MaybeUninit, path::Path};
 
 /// The machine and the program, as they were when asked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// Its name on the network.
     pub hostname: Option<String>,
@@ -18,7 +18,7 @@ pub struct Host {
     /// Runnable processes, averaged over the last minute.
     pub load_average: Option<f64>,
     /// The commit that the program was built from, if it was built in a checkout; changes not committed are not seen.
-    pub commit: Option<&'static str>,
+    pub commit: Option<Cow<'static, str>>,
 }
 
 impl Host {
@@ -31,7 +31,7 @@ impl Host {
             kernel: kernel.map(|(name, release)| format!("{name} {release}")),
             processor: fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| processor(&text)),
             load_average: line("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
-            commit: option_env!("FARROW_COMMIT"),
+            commit: option_env!("FARROW_COMMIT").map(Cow::Borrowed),
         }
     }
 }
@@ -58,7 +58,11 @@ pub struct Usage {
 impl Usage {
     /// Asks.
     pub fn now() -> Self {
-        let usage = rusage(libc::RUSAGE_SELF);
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the place has the size of the struct that the kernel writes; RUSAGE_SELF is always accepted.
+        unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+        // SAFETY: all fields are integers, zero to begin with, so the struct is valid whatever the call did.
+        let usage = unsafe { usage.assume_init() };
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
         Usage {
             // Linux counts KiB.
@@ -67,27 +71,6 @@ impl Usage {
             system_s: seconds(usage.ru_stime),
         }
     }
-}
-
-fn rusage(whose: libc::c_int) -> libc::rusage {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the place has the size of the struct that the kernel writes; both `whose` are always accepted.
-    unsafe { libc::getrusage(whose, usage.as_mut_ptr()) };
-    // SAFETY: all fields are integers, zero to begin with, so the struct is valid whatever the call did.
-    unsafe { usage.assume_init() }
-}
-
-/// How often the calling thread has lost its cpu to another so far.
-pub fn involuntary_switches() -> u64 {
-    u64::try_from(rusage(libc::RUSAGE_THREAD).ru_nivcsw).unwrap_or(0)
-}
-
-/// Seconds of cpu that the hypervisor has given to other guests so far, all cpus together; `None` if the kernel does not say.
-pub fn steal_s() -> Option<f64> {
-    // "cpu  user nice system idle iowait irq softirq steal …", in hundredths of a second on all architectures that run farrow.
-    let text = fs::read_to_string("/proc/stat").ok()?;
-    let ticks: f64 = text.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
-    Some(ticks / 100.0)
 }
 
 /// Bytes of memory that the machine has to give without swapping, as the kernel reckons, with the file system seen from

@@ -11,6 +11,7 @@
 
 mod apart;
 mod home;
+pub mod huge;
 pub mod nodes;
 mod policy;
 mod region;
@@ -22,7 +23,7 @@ pub use home::{Home, Site};
 pub use residency::{Asking, Residency};
 pub use stack::stack_to;
 
-use crate::sync::{Owner, Rest, SharedF32, SharedF64, touched::Word};
+use crate::sync::{Line, Owner, Rest, SharedF32, SharedF64, touched::Word};
 use region::Region;
 use std::{
     fmt, io,
@@ -46,7 +47,7 @@ macro_rules! zeroed {
     };
 }
 
-zeroed!(u8, u32, u64, f32, f64, SharedF32, SharedF64, Owner, Rest, Word);
+zeroed!(u8, u32, u64, f32, f64, SharedF32, SharedF64, Line, Owner, Rest, Word);
 
 /// A fixed-length array of zeros to begin with, aligned to a page, and to 2 MiB if it was placed and has as much. Cloning and growing are
 /// not offered: it is placed once.

@@ -68,6 +68,26 @@ impl Gate {
         self.wait_until(|| self.round.load(Ordering::Acquire) != round);
     }
 
+    /// As [`Gate::meet`] with nothing to do, for those who may give up: false if `over` said so first, and then the gate
+    /// is of no more use.
+    ///
+    /// # Panics
+    /// As [`Gate::meet`].
+    pub fn meet_unless(&self, mut over: impl FnMut() -> bool) -> bool {
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return true;
+        }
+        let mut met = false;
+        self.wait_until(|| {
+            met = self.round.load(Ordering::Acquire) != round;
+            met || over()
+        });
+        met
+    }
+
     /// Asks `ready` until it says so, spinning, then yielding, then sleeping in between.
     ///
     /// # Panics
@@ -102,6 +122,21 @@ mod tests {
             });
             assert!(panics.join().is_err() && waits.join().is_err());
         });
+    }
+
+    #[test]
+    fn a_worker_that_gives_up_waits_no_longer_and_one_that_is_met_is_told_so() {
+        let gate = Gate::new(2);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| gate.meet_unless(|| false));
+            assert!(gate.meet_unless(|| false) && other.join().unwrap());
+        });
+        let mut turns = 0;
+        let met = gate.meet_unless(|| {
+            turns += 1;
+            turns > 3
+        });
+        assert!(!met);
     }
 
     #[test]

@@ -1,21 +1,20 @@
 //! `farrow contention machine`: the price list of this host.
 
-use super::super::console;
+use crate::cli::console;
 use farrow::{
-    contention::machine::{Only, Probes, Survey, measure, survey},
+    contention::machine::{HostInstrument, Item, Only, Progress, Survey, measure, survey},
     error::{Error, Result},
     machine::PriceList,
-    os::{
-        clock::unix_seconds,
-        host::{self, Host},
-        signals::Interrupt,
+    os::signals::Interrupt,
+    output,
+    report::{
+        picture::{heat_map, line_chart},
+        prices::{charts, csv, grids, page, survey_page},
     },
-    report::{charts, curve_csv, heat_maps, prices_table, table_csv},
     topology::Topology,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
-    fmt::Write,
     fs,
     io::{IsTerminal, stderr},
     path::{Path, PathBuf},
@@ -26,125 +25,134 @@ use std::{
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   farrow contention machine
-  farrow contention machine --seconds 60 --out prices
-  farrow contention machine --only transfer,false-sharing --save prices.json
-  farrow contention machine --plan --topology \"pack:8 [numa] l3:1 core:28 pu:2\" --seconds 600")]
+  farrow contention machine --save prices.json && farrow topology --save machine.json
+  farrow contention machine --seconds 20 --only transfer,latency --json
+  farrow contention machine --out prices/
+  farrow contention machine --plan --topology \"pack:8 [numa] l3:1 core:28 pu:2\"
+
+Run it on a machine that does nothing else: it says how noisy it found it. Ctrl-C stops at the next question and keeps what was
+measured.")]
 pub(super) struct Args {
-    /// How long all of it may take; on a large machine pairs of cpus are left out where that is too short
-    #[arg(long, value_name = "SECONDS", default_value_t = 120.0, value_parser = seconds)]
+    /// Seconds that it may take; with fewer, less is asked, and the page says what is left out
+    #[arg(long, value_name = "S", default_value_t = 120.0, value_parser = seconds)]
     seconds: f64,
-    #[arg(long, value_name = "SECTIONS", value_parser = Only::parse, help = sections())]
+    /// Sections to measure: transfer, latency, bandwidth, loaded, line, sharing, update, handover, alpha [default: all]
+    #[arg(long, value_name = "SECTION,…")]
     only: Option<Only>,
-    /// Keep the price list in FILE
+    /// Write the price list to FILE, as JSON; with `farrow topology --save` it is the machine file of a simulator
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Write prices.json, topology.json, page.txt, and each table and curve as CSV and SVG into this folder
+    /// Write prices.json, topology.json, page.txt, and a CSV and a picture of every table into FOLDER
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Print the price list as JSON
+    /// Print the price list as JSON in place of the page
     #[arg(long)]
     json: bool,
-    /// Say what would be measured and how long it would take, and measure nothing
-    #[arg(long)]
+    /// Say what would be asked, and measure nothing
+    #[arg(long, conflicts_with_all = ["save", "out"])]
     plan: bool,
-    /// With --plan, another machine: an hwloc XML file, one written by `farrow topology --save`, or a synthetic description
+    /// With --plan, another machine: an hwloc XML file, one written by `farrow topology --save`, or an hwloc synthetic
+    /// description [default: this host]
     #[arg(long, value_name = "FILE|TEXT", requires = "plan")]
     topology: Option<String>,
 }
 
-fn sections() -> String {
-    format!("Only these sections, separated by commas: {}", Only::NAMES.join(", "))
-}
+/// Longer than anybody waits.
+const SECONDS_MAX: f64 = 86_400.0;
 
 fn seconds(text: &str) -> std::result::Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if (1.0..=86_400.0).contains(&seconds) => Ok(seconds),
-        _ => Err("a price list takes from 1 to 86400 seconds".into()),
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= SECONDS_MAX => Ok(seconds),
+        _ => Err(format!("it is a number above 0 and at most {SECONDS_MAX}")),
     }
 }
 
-pub(super) fn run(args: Args) -> Result<ExitCode> {
+pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let topology = args.topology.as_deref().map_or_else(Topology::of_host, Topology::named)?;
     let survey = survey(&topology, args.seconds, &args.only.clone().unwrap_or_default());
     if args.plan {
-        console::print(&planned(&survey, args.json))?;
-        return Ok(ExitCode::SUCCESS);
+        return plan(args, &survey, &topology);
+    }
+    if let Some(path) = &args.save {
+        output::check_writable(path)?;
     }
     if let Some(folder) = &args.out {
         fs::create_dir_all(folder).map_err(|source| Error::io("create", folder, source))?;
+        output::check_writable(&folder.join("prices.json"))?;
     }
     let interrupt =
         Interrupt::install().map_err(|source| Error::io("catch", Path::new("SIGINT and SIGTERM"), source))?;
-    let list = measured(&survey, &interrupt);
-    let page = prices_table(&list, &topology);
+    let mut watch = Watch { bar: bar(), interrupt };
+    let prices = measure(&survey, &mut HostInstrument::new(&topology), &mut watch);
+    watch.bar.finish_and_clear();
+    let text = page(&prices, &topology);
+    // Files first: a reader of standard output who went away must not cost them.
     if let Some(path) = &args.save {
-        list.save(path)?;
+        prices.save(path)?;
     }
     if let Some(folder) = &args.out {
-        keep(folder, &list, &topology, &page)?;
+        write(folder, &prices, &topology, &text)?;
     }
-    console::print(if args.json { list.to_json() } else { page }.as_str())?;
-    Ok(interrupt.exit_code().map_or(ExitCode::SUCCESS, ExitCode::from))
+    console::print(&if args.json { prices.to_json() } else { text })?;
+    Ok(watch.interrupt.exit_code().map_or(ExitCode::SUCCESS, ExitCode::from))
 }
 
-fn planned(survey: &Survey, json: bool) -> String {
-    if json {
-        return format!("{:#}\n", serde_json::to_value(survey).expect("a survey is made of strings and numbers"));
-    }
-    let mut text = format!(
-        "{} questions, {} passes, about {:.0} s\n\n{:<14} {:>9} {:>9}\n",
-        survey.items.len(),
-        survey.passes,
-        survey.seconds,
-        "section",
-        "questions",
-        "seconds"
-    );
-    for (section, (questions, seconds)) in survey.sections() {
-        let _ = writeln!(text, "{section:<14} {questions:>9} {seconds:>9.1}");
-    }
-    survey.left_out.iter().for_each(|left_out| {
-        let _ = writeln!(text, "left out: {left_out}");
-    });
-    text
+fn plan(args: &Args, survey: &Survey, topology: &Topology) -> Result<ExitCode> {
+    let text = if args.json {
+        let json = serde_json::to_string_pretty(survey).expect("a survey is made of names and finite numbers");
+        format!("{json}\n")
+    } else {
+        survey_page(survey, topology)
+    };
+    console::print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn measured(survey: &Survey, interrupt: &Interrupt) -> PriceList {
-    let bar = stderr().is_terminal().then(|| {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg}  {eta} left") {
-            bar.set_style(style);
-        }
-        bar
-    });
-    let (host, steal) = (Host::now(), host::steal_s());
-    let unix_s = unix_seconds();
-    let mut list = measure(survey, &mut Probes::default(), |question, done, all| {
-        if let Some(bar) = &bar {
-            bar.set_length(all as u64);
-            bar.set_position(done as u64);
-            bar.set_message(question.section());
-        }
-        !interrupt.received()
-    });
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
+/// Everything, in a folder.
+fn write(folder: &Path, prices: &PriceList, topology: &Topology, text: &str) -> Result<()> {
+    let put =
+        |name: String, text: &str| output::write_whole(&folder.join(name), |out| out.write_all(text.as_bytes()));
+    put("prices.json".into(), &prices.to_json())?;
+    put("topology.json".into(), &topology.to_json())?;
+    put("page.txt".into(), text)?;
+    for (stem, text) in csv(prices) {
+        put(format!("{stem}.csv"), &text)?;
     }
-    list.quiet.steal_s = steal.zip(host::steal_s()).map_or(0.0, |(before, after)| after - before);
-    (list.host, list.processor, list.unix_s) = (host.hostname, host.processor, unix_s);
-    list
-}
-
-fn keep(folder: &Path, list: &PriceList, topology: &Topology, page: &str) -> Result<()> {
-    let mut files = vec![("page.txt".to_string(), page.to_string()), ("prices.json".into(), list.to_json())];
-    files.push(("topology.json".into(), topology.to_json()));
-    files.extend(list.tables.iter().map(|table| (format!("{}.csv", table.key), table_csv(table))));
-    files.extend(list.curves.iter().map(|curve| (format!("{}.csv", curve.key), curve_csv(curve))));
-    let pictures = heat_maps(list, topology).into_iter().chain(charts(list));
-    files.extend(pictures.map(|(key, svg)| (format!("{key}.svg"), svg)));
-    for (name, text) in files {
-        let path = folder.join(name);
-        fs::write(&path, text).map_err(|source| Error::io("write", &path, source))?;
+    for (stem, grid) in grids(prices) {
+        put(format!("{stem}.svg"), &heat_map(&grid))?;
+    }
+    for (stem, chart) in charts(prices) {
+        put(format!("{stem}.svg"), &line_chart(&chart))?;
     }
     Ok(())
+}
+
+/// Length of the bar's scale.
+const FULL: u64 = 1000;
+
+/// Hidden where standard error is no terminal.
+fn bar() -> ProgressBar {
+    if !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(FULL), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{bar:20} {percent} % {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+struct Watch {
+    bar: ProgressBar,
+    interrupt: Interrupt,
+}
+
+impl Progress for Watch {
+    fn at(&mut self, share: f64, item: &Item) -> bool {
+        self.bar.set_position((share * FULL as f64) as u64);
+        if !self.bar.is_hidden() {
+            self.bar.set_message(item.question.to_string());
+        }
+        !self.interrupt.received()
+    }
 }

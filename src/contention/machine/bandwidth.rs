@@ -1,99 +1,94 @@
-//! Streaming through arrays.
+//! How many bytes a second some cpus move through memory, in order, each its own part.
 
-use super::{crew::Crew, latency::site, question::Stream};
-use crate::{
-    os::{clock::Stopwatch, memory::Pages},
-    sync::{Flag, Gate},
+use super::{
+    Answer, Item,
+    pool::Pool,
+    window::{Reading, Tally, crew, giga_per_second, windows},
+};
+use crate::{machine::Stream, vectors::on_vectors};
+use std::{
+    hint::black_box,
+    sync::{Mutex, PoisonError},
 };
 
-/// Numbers streamed between two looks at the clock: 1 MiB.
-const PIECE: usize = 1 << 17;
-/// Numbers between two pauses: 4 KiB.
-const PAUSED: usize = 512;
+/// Words between two readings of the clock: 256 KiB.
+const PIECE: usize = 32 << 10;
 
-/// GB/s of all cpus together: samples are of the same stretch of each cpu's time, and begin after a pass over the array.
-pub(super) fn together(
-    crew: &Crew,
+/// One thread's part of both arrays.
+type Part<'a> = Mutex<(&'a mut [u64], &'a mut [u64])>;
+
+/// The item's cpus go through arrays of `bytes` on node `memory`.
+pub(super) fn ask(
     stream: Stream,
-    cpus: &[u32],
-    node: Option<u32>,
-    bytes: u64,
-    seconds: f64,
-) -> Result<Vec<f64>, String> {
-    let (ready, halt) = (Gate::new(cpus.len()), Flag::default());
-    let numbers = (bytes as usize / 8 / cpus.len()).max(2 * PIECE).next_multiple_of(2 * PIECE);
-    let site = site(node, true);
-    let rates = crew.bound(cpus, |_| {
-        let mut array = Pages::<u64>::placed(numbers, &site);
-        array.fill(1);
-        ready.meet(|| ());
-        if let Some(refused) = array.refused() {
-            return Err(format!("memory could not be placed: {refused}"));
-        }
-        Ok(stream_through(stream, &mut array, seconds, &halt))
+    (bytes, memory): (u64, u32),
+    item: &Item,
+    pool: &mut Pool,
+    reading: Reading,
+) -> Result<Answer, String> {
+    let [from, to] = pool.streams(memory, bytes)?;
+    let part = from.len().div_ceil(item.cpus.len());
+    let parts: Vec<Part<'_>> =
+        from.chunks_mut(part).zip(to.chunks_mut(part)).map(|(from, to)| Mutex::new((from, to))).collect();
+    let tallies: Vec<Vec<Tally>> = crew(item, |seat| {
+        let Some(part) = parts.get(seat.number) else { return Some(Vec::new()) };
+        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        let (from, to) = &mut *part;
+        let mut at = 0;
+        windows(seat, item.measure_s, reading, || {
+            let piece = at..(at + PIECE).min(from.len());
+            at = if piece.end == from.len() { 0 } else { piece.end };
+            let words = piece.len() as u64;
+            match stream {
+                Stream::Read => {
+                    black_box(read(&from[piece]));
+                    8 * words
+                }
+                Stream::Write => {
+                    write(&mut from[piece], black_box(at as u64));
+                    8 * words
+                }
+                Stream::Copy => {
+                    copy(&mut to[piece.clone()], &from[piece], black_box(at as u64));
+                    16 * words
+                }
+            }
+        })
     })?;
-    let rates: Vec<Vec<f64>> = rates.into_iter().collect::<Result<_, String>>()?;
-    let count = rates.iter().map(Vec::len).min().unwrap_or(0);
-    Ok((0..count).map(|k| rates.iter().map(|rates| rates[k]).sum()).collect())
+    Ok(Answer { main: giga_per_second(&tallies), side: Vec::new() })
 }
 
-/// GB/s of each piece.
-fn stream_through(stream: Stream, array: &mut [u64], seconds: f64, halt: &Flag) -> Vec<f64> {
-    let (all, mut rates, mut at, mut clock) = (Stopwatch::start(), Vec::new(), 0, Stopwatch::start());
-    let (pieces, half) = (array.len() / PIECE, array.len() / 2);
-    loop {
-        let moved = match stream {
-            Stream::Read => {
-                std::hint::black_box(sum(&array[at * PIECE..][..PIECE]));
-                PIECE
+/// The sum of all words, in 32 lanes.
+pub(super) fn read(words: &[u64]) -> u64 {
+    on_vectors(
+        #[inline(always)]
+        |_| {
+            let mut lanes = [0u64; 32];
+            let (chunks, rest) = words.as_chunks::<32>();
+            for chunk in chunks {
+                for lane in 0..32 {
+                    lanes[lane] = lanes[lane].wrapping_add(chunk[lane]);
+                }
             }
-            Stream::Write => {
-                array[at * PIECE..][..PIECE].fill(at as u64);
-                std::hint::black_box(&mut array[at * PIECE]);
-                PIECE
-            }
-            Stream::Copy => {
-                let (from, to) = array.split_at_mut(half);
-                let piece = at * PIECE / 2;
-                to[piece..][..PIECE / 2].copy_from_slice(&from[piece..][..PIECE / 2]);
-                std::hint::black_box(&mut to[piece]);
-                PIECE
-            }
-        };
-        let took = clock.lap();
-        rates.push(8e-9 * moved as f64 / took);
-        at = (at + 1) % pieces;
-        if halt.is_raised() || (all.seconds() >= seconds && rates.len() > 4) {
-            halt.raise();
-            rates.remove(0);
-            return rates;
-        }
-    }
+            lanes.iter().chain(rest).fold(0u64, |sum, &word| sum.wrapping_add(word))
+        },
+    )
 }
 
-/// Eight sums side by side.
-fn sum(piece: &[u64]) -> u64 {
-    let mut sums = [0u64; 8];
-    for eight in piece.as_chunks::<8>().0 {
-        (0..8).for_each(|lane| sums[lane] = sums[lane].wrapping_add(eight[lane]));
-    }
-    sums.iter().fold(0, |sum, &lane| sum.wrapping_add(lane))
+/// Puts `value` everywhere, by ordinary stores: it is none that memset could put.
+fn write(words: &mut [u64], value: u64) {
+    let value = value | 0x0102_0304_0506_0708;
+    on_vectors(
+        #[inline(always)]
+        |_| words.iter_mut().for_each(|word| *word = value),
+    );
 }
 
-/// GB/s of reading `array` with `pause` turns of a spin loop after each 4 KiB, until `halt`: one sample.
-pub(super) fn paused(array: &[u64], pause: u32, halt: &Flag) -> Vec<f64> {
-    let (clock, mut read) = (Stopwatch::start(), 0usize);
-    'all: loop {
-        for piece in array.chunks_exact(PAUSED) {
-            std::hint::black_box(sum(piece));
-            read += PAUSED;
-            (0..pause).for_each(|_| std::hint::spin_loop());
-            if halt.is_raised() {
-                break 'all;
-            }
-        }
-    }
-    vec![8e-9 * read as f64 / clock.seconds()]
+/// Each word, changed, so that no memcpy is made of it.
+fn copy(to: &mut [u64], from: &[u64], change: u64) {
+    on_vectors(
+        #[inline(always)]
+        |_| to.iter_mut().zip(from).for_each(|(to, &from)| *to = from ^ change),
+    );
 }
 
 #[cfg(test)]
@@ -101,16 +96,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_sums_are_one() {
-        let values: Vec<u64> = (0..4096).collect();
-        assert_eq!(sum(&values), 4095 * 4096 / 2);
-    }
-
-    #[test]
-    fn a_copy_moves_every_number_of_the_first_half() {
-        let mut array: Vec<u64> = (0..4 * PIECE as u64).collect();
-        stream_through(Stream::Copy, &mut array, 0.05, &Flag::default());
-        let half = 2 * PIECE;
-        assert_eq!(array[..PIECE / 2], array[half..half + PIECE / 2]);
+    fn streams_do_what_they_are_counted_for() {
+        let mut from: Vec<u64> = (0..1003).collect();
+        assert_eq!(read(&from), 1002 * 1003 / 2);
+        let mut to = vec![0; 1003];
+        copy(&mut to, &from, 1);
+        assert!(to.iter().enumerate().all(|(i, &word)| word == i as u64 ^ 1));
+        write(&mut from, 8);
+        assert!(from.iter().all(|&word| word == 0x0102_0304_0506_0708));
     }
 }

@@ -1,147 +1,163 @@
-//! Threads bound to cpus that begin together, and the batches that they time.
+//! Threads bound to cpus that do something together.
 
 use crate::{
-    os::{affinity, clock::Stopwatch, host},
-    sync::{Flag, Gate},
+    os::{affinity, clock::Stopwatch},
+    sync::{Flag, Line},
 };
-use std::cell::Cell;
+use std::{
+    sync::{Mutex, PoisonError},
+    thread,
+};
 
-/// Batches of a slice: the first is dropped.
-const BATCHES: f64 = 12.0;
-/// Operations of the first, shortest batch.
-const FIRST: u64 = 16;
-/// Whoever waits for another for longer than this gives up.
-const PATIENCE_S: f64 = 5.0;
+/// A limit to waiting: nobody spins beyond it, and whoever comes to it takes the others along.
+#[derive(Debug)]
+pub struct Patience {
+    clock: Stopwatch,
+    limit_s: f64,
+    over: Flag,
+}
+
 /// Turns of a wait between two looks at the clock.
-const LOOKS: u32 = 1 << 14;
+const TURNS: u32 = 2048;
 
-/// Starts threads, and counts how often one of them loses its cpu to another thread after it was bound.
-#[derive(Debug, Default)]
-pub(super) struct Crew {
-    disturbances: Cell<u64>,
-}
-
-impl Crew {
-    /// How often threads have lost their cpus so far.
-    pub(super) fn disturbances(&self) -> u64 {
-        self.disturbances.get()
+impl Patience {
+    /// From now on, `limit_s` seconds.
+    pub fn of(limit_s: f64) -> Self {
+        Patience { clock: Stopwatch::start(), limit_s, over: Flag::default() }
     }
 
-    /// Runs `work` of every place in `cpus` on a thread bound to its cpu; all begin together.
-    ///
-    /// # Errors
-    /// Why a thread is not on its cpu.
-    pub(super) fn bound<T: Send>(&self, cpus: &[u32], work: impl Fn(usize) -> T + Sync) -> Result<Vec<T>, String> {
-        let done = bound(cpus, work)?;
-        let switches: u64 = done.iter().map(|(_, switches)| switches).sum();
-        self.disturbances.set(self.disturbances.get() + switches);
-        Ok(done.into_iter().map(|(result, _)| result).collect())
-    }
-}
-
-/// As [`Crew::bound`], each with how often its thread lost its cpu.
-fn bound<T: Send>(cpus: &[u32], work: impl Fn(usize) -> T + Sync) -> Result<Vec<(T, u64)>, String> {
-    let (gate, failed) = (Gate::new(cpus.len()), Flag::default());
-    let (gate, failed, work) = (&gate, &failed, &work);
-    let run = move |place: usize, cpu: u32| {
-        let _watch = gate.watch();
-        let binding = affinity::bind(&[cpu]);
-        if !binding.met() {
-            failed.raise();
-        }
-        gate.meet(|| ());
-        if failed.is_raised() {
-            return Err(binding.reason.unwrap_or_else(|| "another thread is not on its cpu".into()));
-        }
-        let before = host::involuntary_switches();
-        let result = work(place);
-        Ok((result, host::involuntary_switches().saturating_sub(before)))
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            cpus.iter().enumerate().map(|(place, &cpu)| scope.spawn(move || run(place, cpu))).collect();
-        let joined =
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a probe panicked".into())));
-        joined.collect()
-    })
-}
-
-/// Times `operations(count)` in batches for about `seconds`, or until `halt` is raised, and raises it; ns an operation of each batch
-/// but the first, and of the last only where it was not cut short by another's end.
-pub(super) fn batches(seconds: f64, halt: &Flag, mut operations: impl FnMut(u64)) -> Vec<f64> {
-    let all = Stopwatch::start();
-    let mut samples = Vec::new();
-    let (mut count, mut warm) = (FIRST, false);
-    loop {
-        let clock = Stopwatch::start();
-        operations(count);
-        let took = clock.seconds();
-        let halted = halt.is_raised();
-        if warm && !halted && took > 0.0 {
-            samples.push(1e9 * took / count as f64);
-        }
-        // Batches grow until they are a twelfth of the slice; those before are warming up.
-        let long = took * BATCHES >= seconds;
-        if !long && !warm {
-            count = (count * 2).max((count as f64 * (seconds / BATCHES / took.max(1e-9)).min(16.0)) as u64);
-        }
-        warm |= long;
-        if halted || all.seconds() >= 2.0 * seconds || (all.seconds() >= seconds && samples.len() >= 3) {
-            halt.raise();
-            return samples;
-        }
-    }
-}
-
-/// Spins until `ready`; false if nothing came for seconds.
-#[inline(always)]
-pub(super) fn spin(mut ready: impl FnMut() -> bool) -> bool {
-    let mut turns = 0u32;
-    let mut clock = None;
-    while !ready() {
-        std::hint::spin_loop();
-        turns = turns.wrapping_add(1);
-        if turns.is_multiple_of(LOOKS) {
-            // Whoever is waited for may wait for this cpu.
-            std::thread::yield_now();
-            if clock.get_or_insert_with(Stopwatch::start).seconds() > PATIENCE_S {
+    /// Waits until `ready`, without a pause between two looks; false if the limit came first.
+    #[inline(always)]
+    pub fn wait(&self, mut ready: impl FnMut() -> bool) -> bool {
+        loop {
+            for _ in 0..TURNS {
+                if ready() {
+                    return true;
+                }
+            }
+            if self.is_over() {
                 return false;
             }
         }
     }
-    true
+
+    /// Whether the limit has come, or somebody gave up.
+    #[cold]
+    pub fn is_over(&self) -> bool {
+        if self.clock.seconds() > self.limit_s {
+            self.over.raise();
+        }
+        self.over.is_raised()
+    }
+
+    /// Takes the others along.
+    pub fn give_up(&self) {
+        self.over.raise();
+    }
 }
 
-/// Why a probe of two that waited for each other has nothing.
-pub(super) const LOST_PATIENCE: &str =
-    "a thread waited for another for seconds: the cpus are busy with something else";
+/// One thread of a crew.
+#[derive(Debug)]
+pub(super) struct Seat<'a> {
+    /// From 0.
+    pub(super) number: usize,
+    /// How many there are.
+    pub(super) seats: usize,
+    pub(super) patience: &'a Patience,
+    line: &'a StartLine,
+}
+
+/// Where all seats meet; it may be used again and again.
+#[derive(Debug, Default)]
+struct StartLine {
+    arrived: Line,
+    round: Line,
+}
+
+impl Seat<'_> {
+    /// Waits for all seats, spinning, so that all go on within the time that a line takes to reach them. `None` if the
+    /// limit came first.
+    pub(super) fn meet(&self) -> Option<()> {
+        let round = self.line.round.read();
+        if self.line.arrived.add(1) + 1 == self.seats as u64 {
+            self.line.arrived.put(0);
+            self.line.round.put(round + 1);
+            return Some(());
+        }
+        self.patience.wait(|| self.line.round.read() != round).then_some(())
+    }
+}
+
+/// Runs `work` on a thread for each of `cpus`, bound to it, all at once, for at most about `limit_s` seconds; the answers
+/// are in the order of the cpus.
+///
+/// # Errors
+/// Why a thread could not be started or bound, or that one did not come in time.
+pub(super) fn together<T: Send>(
+    cpus: &[u32],
+    limit_s: f64,
+    work: impl Fn(&Seat<'_>) -> Option<T> + Sync,
+) -> Result<Vec<T>, String> {
+    let (line, patience) = (StartLine::default(), Patience::of(limit_s));
+    let refused: Mutex<Option<String>> = Mutex::new(None);
+    let refuse = |reason: String| {
+        refused.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        patience.give_up();
+    };
+    let one = |number: usize, cpu: u32| {
+        let seat = Seat { number, seats: cpus.len(), patience: &patience, line: &line };
+        if let Some(reason) = affinity::bind(&[cpu]).reason {
+            refuse(format!("cpu {cpu} cannot be bound: {reason}"));
+            return None;
+        }
+        seat.meet()?;
+        work(&seat)
+    };
+    let one = &one;
+    let answers: Vec<Option<T>> = thread::scope(|scope| {
+        let start = |(number, &cpu): (usize, &u32)| {
+            let thread = thread::Builder::new().spawn_scoped(scope, move || one(number, cpu));
+            thread.map_err(|error| refuse(format!("a thread cannot be started: {error}"))).ok()
+        };
+        let running: Vec<_> = cpus.iter().enumerate().map(start).collect();
+        running.into_iter().map(|thread| thread.and_then(|thread| thread.join().expect("no panic"))).collect()
+    });
+    if let Some(reason) = refused.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(reason);
+    }
+    let all: Option<Vec<T>> = answers.into_iter().collect();
+    all.ok_or_else(|| format!("a worker did not come in {limit_s:.1} s: its cpu is busy with something else"))
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn batches_are_timed_until_the_slice_is_over_and_the_first_is_dropped() {
-        let (mut operations, mut calls) = (0u64, 0usize);
-        let samples = batches(0.002, &Flag::default(), |count| {
-            operations += count;
-            calls += 1;
-            let clock = Stopwatch::start();
-            while clock.seconds() < count as f64 * 2e-6 {
-                std::hint::spin_loop();
-            }
-        });
-        assert!(samples.len() >= 3 && samples.len() < calls, "{} of {calls}", samples.len());
-        // Two microseconds each; a busy machine makes them longer, never shorter.
-        assert!(samples.iter().all(|&ns| ns >= 1999.0), "{samples:?}");
+    fn a_seat_that_never_comes_ends_the_wait_with_a_reason() {
+        let cpus = affinity::at_start().unwrap();
+        // Two seats on one cpu: both can come, and one leaves.
+        let told = together(&[cpus[0], cpus[0]], 0.2, |seat| if seat.number == 0 { None } else { seat.meet() });
+        assert!(told.unwrap_err().contains("did not come"));
     }
 
     #[test]
-    fn a_cpu_that_does_not_exist_is_a_reason_and_not_a_hang() {
-        let cpus = affinity::at_start().expect("cpus");
-        let crew = Crew::default();
-        let why = crew.bound(&[cpus[0], 100_000], |place| place).expect_err("no such cpu");
-        assert!(why.contains("cpu"), "{why}");
-        assert_eq!(crew.bound(&cpus[..1], |place| place + 7), Ok(vec![7]));
+    fn a_cpu_that_is_not_there_is_refused_with_the_kernels_reason() {
+        let told = together(&[cpulist_largest()], 0.2, |_| Some(()));
+        assert!(told.unwrap_err().contains("cannot be bound"));
+    }
+
+    fn cpulist_largest() -> u32 {
+        crate::cpulist::LARGEST
+    }
+
+    #[test]
+    fn all_seats_do_their_work_and_answer_in_order() {
+        let cpus = affinity::at_start().unwrap();
+        let told = together(&cpus, 20.0, |seat| {
+            (0..50).try_for_each(|_| seat.meet())?;
+            Some(seat.number)
+        });
+        assert_eq!(told.unwrap(), (0..cpus.len()).collect::<Vec<_>>());
     }
 }

@@ -1,101 +1,83 @@
-//! Loads that each depend on the one before, alone and beside others that stream.
+//! How long one load takes that nothing hides: a chase, from the first cache to another node's memory.
 
 use super::{
-    bandwidth,
-    crew::{Crew, batches},
+    Answer, Item,
+    chase::{Fixed, Trail},
+    pool::Pool,
+    window::{Reading, alone, crew},
 };
-use crate::{
-    os::memory::{Home, Pages, Site},
-    sync::Flag,
-};
-use rand::{SeedableRng, seq::SliceRandom};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use crate::machine::{DramLatency, WorkingSet};
+use std::sync::{Mutex, PoisonError};
 
-/// Numbers of a line.
-const PER_LINE: usize = 8;
+/// Samples of a pass at least and at most, and what one takes where there is time for more than the least.
+const SAMPLES: (f64, f64) = (20.0, 200.0);
+const SAMPLE_S: f64 = 0.5e-3;
+/// Loads between two readings of the clock.
+const STEPS: u64 = 1024;
+/// Times that a set which may fit a cache is gone through before it is timed: an L3 that keeps what others evict took three
+/// laps to hold a set of a quarter of its size (Zen 3).
+const LAPS: u64 = 4;
+/// Loads before others are timed.
+const WARM: u64 = 20_000;
 
-/// A random cycle through all lines of an array of `bytes` at `site`: the first number of each line says where the next begins.
-///
-/// # Errors
-/// What the kernel refused.
-fn cycle(bytes: u64, site: &Site) -> Result<Pages<u64>, String> {
-    let lines = (bytes as usize / 64).max(2);
-    let mut array = Pages::<u64>::placed(lines * PER_LINE, site);
-    if let Some(refused) = array.refused() {
-        return Err(format!("memory could not be placed: {refused}"));
-    }
-    let mut order: Vec<u32> = (0..lines as u32).collect();
-    order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(1));
-    for (at, &line) in order.iter().enumerate() {
-        let next = order[(at + 1) % lines];
-        array[line as usize * PER_LINE] = u64::from(next) * PER_LINE as u64;
-    }
-    Ok(array)
+/// From a working set of `bytes` that its own thread lays out and goes through some times before, if it may fit a cache of
+/// `cache` bytes.
+pub(super) fn of_set(
+    of: WorkingSet,
+    (bytes, cache): (u64, u64),
+    item: &Item,
+    pool: &mut Pool,
+    reading: Reading,
+) -> Result<Answer, String> {
+    let words = Mutex::new(pool.set(bytes, of.pages)?);
+    let told = one(item, || {
+        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+        let trail = Trail::lay(&mut **words, bytes);
+        let warm = if fits(bytes, cache) { LAPS * trail.lines() as u64 } else { WARM };
+        timed(&trail, (0, warm), item.measure_s, reading)
+    });
+    told.map(|(answer, _)| answer)
 }
 
-/// Follows the cycle for `count` loads from `at`.
-#[inline(always)]
-fn chase(array: &[u64], mut at: usize, count: u64) -> usize {
-    for _ in 0..count {
-        at = array[at] as usize;
-    }
-    at
+/// Whether some of a set may stay in a cache from one lap to the next.
+pub(super) fn fits(bytes: u64, cache: u64) -> bool {
+    bytes <= cache + cache / 2
 }
 
-pub(super) fn site(node: Option<u32>, huge_pages: bool) -> Site {
-    Site { home: node.map_or(Home::FirstTouch, Home::Node), huge_pages }
+/// From memory of a node.
+pub(super) fn of_node(
+    of: DramLatency,
+    memory: u32,
+    item: &Item,
+    pool: &mut Pool,
+    reading: Reading,
+) -> Result<Answer, String> {
+    let chase = pool.chase(memory, of.bytes, of.pages)?;
+    chase.follow(|trail, at| one(item, || timed(trail, (at, WARM), item.measure_s, reading)))
 }
 
-/// ns a load of `cpu`.
-pub(super) fn alone(crew: &Crew, cpu: u32, bytes: u64, site: &Site, seconds: f64) -> Result<Vec<f64>, String> {
-    let samples = crew.bound(&[cpu], |_| {
-        let array = cycle(bytes, site)?;
-        let mut at = 0;
-        Ok(batches(seconds, &Flag::default(), |count| at = std::hint::black_box(chase(&array, at, count))))
-    })?;
-    samples.into_iter().collect::<Result<Vec<_>, String>>().map(|samples| samples.concat())
+/// The answer of the item's one cpu, and the line to which the chase came.
+fn one(item: &Item, work: impl Fn() -> (Vec<f64>, usize) + Sync) -> Result<(Answer, usize), String> {
+    let (main, at) = crew(item, |_| Some(work()))?.pop().ok_or("no cpu was named")?;
+    Ok((Answer { main, side: Vec::new() }, at))
 }
 
-/// ns a load of the first cpu (`latency`), or GB/s of the others together, while these read arrays of their own with pauses.
-pub(super) fn loaded(
-    crew: &Crew,
-    cpus: &[u32],
-    pause: u32,
-    latency: bool,
-    bytes: u64,
+/// Nanoseconds a load, sample by sample, after `warm` loads that are not timed; and the line to which it came.
+fn timed<M: Fixed>(
+    trail: &Trail<M>,
+    (at, warm): (usize, u64),
     seconds: f64,
-) -> Result<Vec<f64>, String> {
-    let (halt, site) = (Flag::default(), site(None, true));
-    let arrays = crate::sync::Gate::new(cpus.len());
-    let samples = crew.bound(cpus, |place| {
-        let array = cycle(bytes, &site);
-        arrays.meet(|| ());
-        let array = array?;
-        if place == 0 {
-            let mut at = 0;
-            let samples = batches(seconds, &halt, |count| at = std::hint::black_box(chase(&array, at, count)));
-            return Ok(if latency { samples } else { Vec::new() });
-        }
-        let samples = bandwidth::paused(&array, pause, &halt);
-        Ok(if latency { Vec::new() } else { samples })
-    })?;
-    let samples: Vec<Vec<f64>> = samples.into_iter().collect::<Result<_, String>>()?;
-    Ok(if latency { samples.concat() } else { vec![samples.concat().iter().sum()] })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cycle_goes_through_every_line_once() {
-        let array = cycle(64 * 100, &Site::default()).expect("placed");
-        let (mut at, mut seen) = (0, vec![false; 100]);
-        for _ in 0..100 {
-            assert!(!std::mem::replace(&mut seen[at / PER_LINE], true));
-            at = chase(&array, at, 1);
-        }
-        assert_eq!(at, 0);
-        assert_eq!(chase(&array, 0, 250), chase(&array, 0, 50));
-    }
+    reading: Reading,
+) -> (Vec<f64>, usize) {
+    let mut at = trail.walk(at, warm);
+    let samples = (seconds / SAMPLE_S).clamp(SAMPLES.0, SAMPLES.1).floor();
+    let sample = |_| {
+        let tally = alone(seconds / samples, reading, || {
+            at = trail.walk(at, STEPS);
+            STEPS
+        });
+        1e9 * tally.seconds / tally.done
+    };
+    let samples = (0..samples as u32).map(sample).collect();
+    (samples, at)
 }
