@@ -36,7 +36,7 @@ pub const VERSION: u32 = 1;
 /// How much to look.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// Rounds of trials.
+    /// Rounds of trials: of fewer than seven none can tell a cause from chance ([`Measured::sure`]).
     pub rounds: usize,
     /// Seconds of one trial.
     pub trial_seconds: f64,
@@ -46,7 +46,7 @@ pub struct Look {
 
 impl Default for Look {
     fn default() -> Self {
-        Look { rounds: 7, trial_seconds: 0.3, audit_epochs: 2 }
+        Look { rounds: 11, trial_seconds: 0.2, audit_epochs: 2 }
     }
 }
 

@@ -28,7 +28,7 @@ use std::{
   farrow contention run train.svm --set parameters.merge=lossless --set parameters.replicas=machine --out bill
 
 The data are read once and kept. The run itself is made as `solve` makes it; then an audited run of two epochs counts every
-read and write, and trials of a third of a second each time what sharing costs.")]
+read and write, and trials of a fifth of a second each time what sharing costs.")]
 pub(super) struct Args {
     /// LIBSVM/SVMlight, CSV, Matrix Market, .npy or farrow's mapped form; `-` is standard input
     data: PathBuf,
@@ -40,7 +40,7 @@ pub(super) struct Args {
     settings: SettingsArgs,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// Rounds of trials, each with a short run of every kind
+    /// Rounds of trials, each with a short run of every kind; of fewer than 7 none can tell a cause from chance
     #[arg(long, value_name = "N", default_value_t = Look::default().rounds, value_parser = rounds)]
     rounds: usize,
     /// Seconds of one trial

@@ -41,6 +41,8 @@ pub struct Measured {
     pub low: f64,
     /// A quarter of the rounds were above this.
     pub high: f64,
+    /// Whether so many rounds are above 0 that chance, which has half of them there, would do it less than once in a hundred times.
+    pub sure: bool,
 }
 
 impl Measured {
@@ -55,8 +57,20 @@ impl Measured {
             let (below, part) = (place as usize, place.fract());
             values[below] + part * (values[(below + 1).min(values.len() - 1)] - values[below])
         };
-        Measured { median: at(0.5), low: at(0.25), high: at(0.75) }
+        Measured { median: at(0.5), low: at(0.25), high: at(0.75), sure: chance(&values) < 0.01 }
     }
+}
+
+/// The sign test: how likely at least as many are above 0 if each is with probability ½.
+fn chance(values: &[f64]) -> f64 {
+    let (all, above) = (values.len(), values.iter().filter(|value| **value > 0.0).count());
+    // C(n, k) 2^−n, from k = n downwards.
+    let (mut term, mut sum) = (0.5f64.powi(i32::try_from(all).unwrap_or(i32::MAX)), 0.0);
+    for k in (above..=all).rev() {
+        sum += term;
+        term *= k as f64 / (all - k + 1) as f64;
+    }
+    sum
 }
 
 /// What the trials took; nanoseconds of cpu an update (a line).
@@ -216,7 +230,12 @@ mod tests {
     #[test]
     fn a_median_comes_with_its_quartiles() {
         let measured = Measured::of(vec![5.0, 1.0, 2.0, 4.0, 3.0]);
-        assert_eq!(measured, Measured { median: 3.0, low: 2.0, high: 4.0 });
+        assert_eq!(measured, Measured { median: 3.0, low: 2.0, high: 4.0, sure: false });
+        let sure = |above: usize, all: usize| {
+            Measured::of((0..all).map(|i| if i < above { 1.0 } else { -1.0 }).collect()).sure
+        };
+        // 2⁻⁷ = 0.8 %, 8 · 2⁻⁷ = 6 %; of fifteen, 13: 0.37 %, 12: 1.8 %.
+        assert_eq!([sure(7, 7), sure(6, 7), sure(13, 15), sure(12, 15)], [true, false, true, false]);
         assert_eq!(Measured::of(vec![7.0]).high, 7.0);
         assert_eq!(Measured::of(vec![1.0, 2.0]).median, 1.5);
     }

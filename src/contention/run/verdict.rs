@@ -63,12 +63,12 @@ pub(super) fn findings(bill: &Bill, setup: &Setup, plan: &Plan, outcome: &Outcom
     if let Some(trials) = trials {
         let scale = Scale { bill, wall: wall(bill, trials) };
         findings.push(scale.finding(Cause::Updates, trials.private_alone_ns, own_why(trials), Vec::new()));
-        let mut others = vec![
-            shared_lines(&scale, trials, setup, plan),
-            merge(&scale, trials, setup, plan),
-            shared_memory(&scale, trials),
-        ];
-        findings.append(&mut others);
+        // With a replica a worker the trials as asked are those of private replicas again: nothing is shared, and nothing merged.
+        if plan.granularity != Granularity::Core {
+            findings.push(shared_lines(&scale, trials, setup, plan));
+            findings.push(merge(&scale, trials, setup, plan));
+        }
+        findings.push(shared_memory(&scale, trials));
     }
     // Where workers take turns on one thread, or go by passes that a serial part leads, waiting is not for each other.
     if bill.each.iter().any(|worker| worker.busy_seconds > 0.0) && !outcome.passes {
@@ -108,8 +108,8 @@ impl Scale<'_> {
     fn finding(&self, cause: Cause, ns: Measured, why: String, change: Vec<String>) -> Finding {
         let wall = |ns: f64| ns * self.wall;
         let share = wall(ns.median) / self.bill.seconds_solve;
-        // What the quartiles do not tell from nothing asks for no change.
-        let told = share >= WORTH && ns.low > 0.0;
+        // What the rounds do not tell from nothing asks for no change.
+        let told = share >= WORTH && ns.sure;
         Finding {
             cause,
             seconds: Some(wall(ns.median)),
