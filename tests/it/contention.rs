@@ -156,6 +156,8 @@ fn two_minutes_on_eight_sockets_have_all_pairs_within_a_socket_and_some_across_e
 
 #[test]
 fn pages_tables_and_pictures_of_every_machine_are_readable() {
+    // For a person who wants to look at those of the large machine: a folder to put them in.
+    let looked_at = std::env::var_os("FARROW_PICTURES").map(std::path::PathBuf::from);
     for topology in machines("pages_tables_and_pictures_of_every_machine_are_readable") {
         let name = topology.name();
         // Two minutes of the large machine have the largest tables; of the others, a quarter of that will do.
@@ -177,6 +179,9 @@ fn pages_tables_and_pictures_of_every_machine_are_readable() {
             .map(|(stem, svg)| {
                 let whole = roxmltree::Document::parse(&svg).is_ok();
                 assert!(whole && svg.len() < 500_000, "{name}: {stem}: {} bytes, whole: {whole}", svg.len());
+                if let Some(folder) = looked_at.as_ref().filter(|_| topology.cpus.len() == 448) {
+                    fs::write(folder.join(format!("{stem}.svg")), &svg).unwrap();
+                }
                 stem
             })
             .collect();
