@@ -46,8 +46,9 @@ fn pages_that_are_taken_to_another_node_are_found_named_and_sized() {
     setup.parameters.replicas = Some(Granularity::Node);
     setup.parameters.memory = ParameterMemory::Local;
     let planned = plan(&topology, &setup).unwrap();
-    let nodes: Vec<u32> =
-        planned.replicas.iter().filter_map(|replica| Some(topology.nodes[replica.node?].os)).collect();
+    let with_memory =
+        planned.replicas.iter().filter_map(|replica| replica.node.filter(|&node| topology.has_memory(node)));
+    let nodes: Vec<u32> = with_memory.map(|node| topology.nodes[node].os).collect();
     let [to, .., from] = nodes[..] else {
         eprintln!("skipped: {test}: one node with workers and memory");
         return;
