@@ -11,7 +11,7 @@ use farrow::{
     topology::Topology,
     trace::{Continue, Observer, Sample, Snapshot},
 };
-use std::io;
+use std::{collections::BTreeSet, io};
 
 /// Takes all pages of this process from one node to another when it sees its first sample.
 struct Thief {
@@ -48,7 +48,8 @@ fn pages_that_are_taken_to_another_node_are_found_named_and_sized() {
     let planned = plan(&topology, &setup).unwrap();
     let with_memory =
         planned.replicas.iter().filter_map(|replica| replica.node.filter(|&node| topology.has_memory(node)));
-    let nodes: Vec<u32> = with_memory.map(|node| topology.nodes[node].os).collect();
+    let nodes: BTreeSet<u32> = with_memory.map(|node| topology.nodes[node].os).collect();
+    let nodes: Vec<u32> = nodes.into_iter().collect();
     let [to, .., from] = nodes[..] else {
         eprintln!("skipped: {test}: one node with workers and memory");
         return;
@@ -61,7 +62,7 @@ fn pages_that_are_taken_to_another_node_are_found_named_and_sized() {
         (0..4000u32).map(|i| (0..20).map(|k| ((i % 500) * 20 + k, 1.0)).collect::<Vec<_>>()).collect();
     let labels: Vec<f64> = (0..4000).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
     let data = Repeated::new(data::from_rows(&wide, &labels, 10_000).unwrap()).unwrap();
-    let look = Look { rounds: 1, trial_seconds: 0.05, audit_epochs: 1 };
+    let look = Look { rounds: 1, trial_seconds: 0.5, audit_epochs: 1 };
     let mut thief = Thief { from, to, refused: None, done: false };
     let (bill, outcome) = bill(&data, &setup, &topology, look, (&mut thief, &|| false), |_| ()).unwrap();
     assert!(thief.done && thief.refused.is_none(), "{:?}", thief.refused);
@@ -74,7 +75,9 @@ fn pages_that_are_taken_to_another_node_are_found_named_and_sized() {
     assert!(planted > 100_000 && found.abs_diff(planted) * 5 <= planted, "planted {planted}, found {found}");
     let wrong = bill.findings.iter().find(|finding| finding.cause == Cause::WrongNode).expect("told of");
     assert!(wrong.why.contains("parameters") && wrong.why.contains("rows"), "{wrong:?}");
-    assert!(wrong.seconds.is_some() && !wrong.change.is_empty() && !bill.clean, "{wrong:?}");
+    // An emulated cpu that is busy with something else may make no update in a trial's time; then there is no price.
+    assert_eq!(wrong.seconds.is_some(), bill.trials.figure().is_some(), "{wrong:?}");
+    assert!(!wrong.change.is_empty() && !bill.clean, "{wrong:?}");
     let page = farrow::report::bill_table(&bill);
     assert!(page.contains("lost to wrong node"), "{page}");
 }
