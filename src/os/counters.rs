@@ -16,7 +16,7 @@ mod thread;
 
 pub use encoding::{Cpu, Encoding};
 pub use event::Event;
-pub use machine::MachineUsage;
+pub use machine::{MachineUsage, stolen_s};
 pub use perf::Counters;
 pub use thread::ThreadUsage;
 

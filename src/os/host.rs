@@ -58,11 +58,7 @@ pub struct Usage {
 impl Usage {
     /// Asks.
     pub fn now() -> Self {
-        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the place has the size of the struct that the kernel writes; RUSAGE_SELF is always accepted.
-        unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
-        // SAFETY: all fields are integers, zero to begin with, so the struct is valid whatever the call did.
-        let usage = unsafe { usage.assume_init() };
+        let usage = rusage(libc::RUSAGE_SELF);
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
         Usage {
             // Linux counts KiB.
@@ -71,6 +67,15 @@ impl Usage {
             system_s: seconds(usage.ru_stime),
         }
     }
+}
+
+/// What the process, or the calling thread, has used so far.
+pub(super) fn rusage(whose: libc::c_int) -> libc::rusage {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the place has the size of the struct that the kernel writes; what it does not know it refuses.
+    unsafe { libc::getrusage(whose, usage.as_mut_ptr()) };
+    // SAFETY: all fields are integers, zero to begin with, so the struct is valid whatever the call did.
+    unsafe { usage.assume_init() }
 }
 
 /// Bytes of memory that the machine has to give without swapping, as the kernel reckons, with the file system seen from

@@ -49,11 +49,7 @@ impl MachineUsage {
 
     /// [`now`](Self::now) with the file system seen from `root`, for tests.
     pub fn below(root: &Path) -> Self {
-        let read = |path: &str, remedy: &str| {
-            let text = fs::read_to_string(root.join(path.trim_start_matches('/')));
-            text.map_err(|error| format!("{path} cannot be read ({error}): {remedy}"))
-        };
-        let stat = read("/proc/stat", "mount /proc");
+        let read = |path: &str, remedy: &str| read(root, path, remedy);
         let pressure =
             read(PRESSURE, "it takes Linux 4.20 with CONFIG_PSI, and psi=1 on some kernels' command lines");
         let mut counts = vec![
@@ -63,7 +59,7 @@ impl MachineUsage {
                 unit: "s",
                 by: "/proc/stat".into(),
                 scale: 1.0 / TICKS_A_SECOND,
-                count: stat.and_then(|text| steal_ticks(&text)),
+                count: stolen_ticks(root),
             },
             Count {
                 name: "cpu_pressure",
@@ -103,6 +99,24 @@ impl MachineUsage {
 
 /// USER_HZ, in which /proc tells times: 100 on every architecture but Alpha, whatever the kernel's own HZ (proc(5)).
 const TICKS_A_SECOND: f64 = 100.0;
+
+/// Seconds of cpu, all cpus together, that the hypervisor has given to other guests so far, with the file system seen from `root`.
+///
+/// # Errors
+/// Why the kernel does not say.
+pub fn stolen_s(root: &Path) -> Result<f64, String> {
+    stolen_ticks(root).map(|ticks| ticks as f64 / TICKS_A_SECOND)
+}
+
+fn stolen_ticks(root: &Path) -> Result<u64, String> {
+    steal_ticks(&read(root, "/proc/stat", "mount /proc")?)
+}
+
+/// The text of a file of the kernel's, or why there is none.
+fn read(root: &Path, path: &str, remedy: &str) -> Result<String, String> {
+    let text = fs::read_to_string(root.join(path.trim_start_matches('/')));
+    text.map_err(|error| format!("{path} cannot be read ({error}): {remedy}"))
+}
 
 /// The eighth number of the line `cpu`, which is the sum over cpus.
 fn steal_ticks(stat: &str) -> Result<u64, String> {

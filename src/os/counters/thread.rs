@@ -1,10 +1,8 @@
 //! What the kernel keeps of every thread anyway.
 
-// getrusage has no safe wrapper.
-#![allow(unsafe_code)]
-
 use super::{Event, Reading};
-use std::{fs, mem::MaybeUninit, path::Path};
+use crate::os::host::rusage;
+use std::{fs, path::Path};
 
 /// What a thread has used so far: of [two moments](ThreadUsage::since) the difference is what it used between them.
 ///
@@ -33,12 +31,7 @@ impl ThreadUsage {
 
     /// [`now`](Self::now) with the file system seen from `root`, for tests.
     pub fn below(root: &Path) -> Self {
-        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the place has the size of the struct that the kernel writes; RUSAGE_THREAD is accepted since
-        // Linux 2.6.26.
-        unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
-        // SAFETY: all fields are integers, zero to begin with, so the struct is valid whatever the call did.
-        let usage = unsafe { usage.assume_init() };
+        let usage = rusage(libc::RUSAGE_THREAD);
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
         let text = |path: &str, remedy: &str| {
             let place = root.join(path.trim_start_matches('/'));

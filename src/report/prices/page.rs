@@ -234,7 +234,7 @@ fn disturbance(prices: &PriceList) -> String {
         (Some(least), Some(most)) => format!("cpus at {least:.0} to {most:.0} MHz"),
         _ => format!("frequency: {}", told.frequency_unknown.as_deref().unwrap_or("unknown")),
     };
-    let load = told.load_average.map_or("unknown".into(), |load| format!("{load:.2}"));
+    let load = prices.host.load_average.map_or("unknown".into(), |load| format!("{load:.2}"));
     format!("meanwhile: {stolen}, {} involuntary switches, load {load}; {frequency}", told.switches.involuntary)
 }
 
