@@ -62,8 +62,8 @@
 //! A bill ([`contention::run`]) is made of the run itself; of an audited run, whose views note each read and write
 //! ([`store::audit`]): who wrote a line before, whether a value changed between an update's read and its write, and what each write
 //! was to add, so that what is gone is known; and of trials, which time four runs in turns, as asked and with a replica a worker,
-//! each with all workers and with one, and a fifth that is looked at as the run itself is. What the four differ by is what the merge, shared memory and shared lines cost; counts
-//! explain it and are never turned into seconds.
+//! each with all workers and with one, and a fifth that is looked at as the run itself is. What the four differ by is what the
+//! merge, shared memory and shared lines cost; counts explain it and are never turned into seconds.
 //!
 //! # Invariants
 //!

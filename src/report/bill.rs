@@ -32,7 +32,7 @@ pub fn bill_table(bill: &Bill) -> String {
     };
     text += &conflicts(&bill.expected);
     text += &match &bill.audited {
-        Told::Figure(audited) => books(bill, audited),
+        Told::Figure(audited) => books(audited),
         Told::Missing(why) => entry("lines", &format!("not counted: {why}")),
     };
     text += &tries(bill);
@@ -88,7 +88,6 @@ pub(super) fn name(cause: Cause) -> &'static str {
         Cause::Exchange => "exchanges",
         Cause::Gate => "gates",
         Cause::WrongNode => "wrong node",
-        Cause::Disturbance => "disturbance",
     }
 }
 
@@ -171,7 +170,7 @@ fn conflicts(expected: &Expected) -> String {
     text
 }
 
-fn books(bill: &Bill, audited: &Audited) -> String {
+fn books(audited: &Audited) -> String {
     let per = |count: u64| short(count as f64 / audited.updates.max(1) as f64);
     let of = |part: u64, whole: u64| format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64);
     let mut text = entry(
@@ -202,7 +201,6 @@ fn books(bill: &Bill, audited: &Audited) -> String {
             }
         },
     );
-    let _ = bill;
     text
 }
 

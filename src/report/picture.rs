@@ -3,7 +3,6 @@
 //! * [`heat_map`]: a matrix, such as what a line costs between each two cpus.
 //! * [`line_chart`]: curves, such as latency by working set, on plain or logarithmic axes.
 //! * [`bars`]: a few figures side by side.
-//! * [`csv()`]: a matrix as text, whole, however large.
 //!
 //! The pictures stand on their own or within a page: they refer to nothing, hold no identifiers that two of them
 //! could share, and have text of 11 px and more. Colours are told apart with any colour vision, and curves by
@@ -84,42 +83,16 @@ pub struct Bars {
     pub bars: Vec<(String, f64)>,
 }
 
-/// The matrix as CSV: a head of the unit and the names of the columns, then a line a row; what was not measured is
-/// empty. Nothing is left out or rounded.
-pub fn csv(grid: &Grid) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let head = std::iter::once(grid.unit.clone()).chain(grid.columns.iter().cloned());
-    // Writing to memory does not fail, and all lines have one length.
-    out.write_record(head).expect("written to memory");
-    for (i, name) in grid.rows.iter().enumerate() {
-        let value = |j| grid.value(i, j).map_or(String::new(), |value| value.to_string());
-        let line = std::iter::once(name.clone()).chain((0..grid.columns.len()).map(value));
-        out.write_record(line).expect("written to memory");
-    }
-    String::from_utf8(out.into_inner().expect("written to memory")).expect("made of text")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_grid_is_csv_with_names_and_empty_places_where_nothing_was_measured() {
-        let grid = Grid {
-            unit: "ns".into(),
-            rows: vec!["cpu 0".into(), "a \"b\", c".into()],
-            columns: vec!["0".into(), "1".into()],
-            values: vec![vec![None, Some(0.1)], vec![Some(123456.75), Some(f64::NAN)]],
-            ..Grid::default()
-        };
-        assert_eq!(csv(&grid), "ns,0,1\ncpu 0,,0.1\n\"a \"\"b\"\", c\",123456.75,\n");
-        assert_eq!(csv(&Grid::default()), "\"\"\n");
-    }
-
-    #[test]
     fn a_row_that_is_short_or_missing_was_not_measured() {
         let names = vec!["0".to_string(), "1".to_string()];
-        let grid = Grid { rows: names.clone(), columns: names, values: vec![vec![Some(1.0)]], ..Grid::default() };
-        assert_eq!(csv(&grid), ",0,1\n0,1,\n1,,\n");
+        let values = vec![vec![Some(1.0), Some(f64::NAN)], vec![Some(2.0)]];
+        let grid = Grid { rows: names.clone(), columns: names, values, ..Grid::default() };
+        let told = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)].map(|(i, j)| grid.value(i, j));
+        assert_eq!(told, [Some(1.0), None, Some(2.0), None, None]);
     }
 }

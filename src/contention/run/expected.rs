@@ -1,9 +1,9 @@
 //! Conflicts that the data make one expect, beside those seen.
 //!
 //! An update conflicts if, between its read and its write, another writes a coordinate of its row. With the average conflict
-//! degree Δ̄ of the data's rows (Mania et al., SIOPT 2017), another row that is drawn by chance shares a column with probability Δ̄/(n − 1),
-//! so of updates during which τ others are written, 1 − (1 − Δ̄/(n − 1))^τ are expected to conflict: averaged over the delays that
-//! were measured, since a few long ones say nothing about the rest.
+//! degree Δ̄ of the data's rows (Mania et al., SIOPT 2017), another row that is drawn by chance shares a column with probability
+//! Δ̄/(n − 1), so of updates during which τ others are written, 1 − (1 − Δ̄/(n − 1))^τ are expected to conflict: averaged over
+//! the delays that were measured, since a few long ones say nothing about the rest.
 
 use crate::{
     data::statistics::{ConflictDegrees, Estimate, Rows, conflict_degrees, degrees},

@@ -14,8 +14,9 @@
 //!
 //! t is of windows alone: drawing replicas together is told from the run itself, but lines that an exchange takes from a worker are
 //! among the shared ones. Delays and slow workers that settings inject are left out of trials: they cost what they were told to.
-//! A fifth is the run as asked that is looked at as the run itself is: what looking adds. A round times each once; figures are medians over rounds, and so are the differences, taken within a round: what disturbs
-//! the machine for longer than a round disturbs both sides of a difference.
+//! A fifth is the run as asked that is looked at as the run itself is: what looking adds. A round times each once; figures are
+//! medians over rounds, and so are the differences, taken within a round: what disturbs the machine for longer than a round
+//! disturbs both sides of a difference.
 
 use super::{INTERRUPTED, Look, Perhaps, untimed};
 use crate::{

@@ -33,8 +33,6 @@ pub enum Cause {
     Gate,
     /// Pages that are not where the plan puts them.
     WrongNode,
-    /// Other work on the cpus, by the spread of trials.
-    Disturbance,
 }
 
 /// One cause, sized.
