@@ -86,10 +86,19 @@ fn busy(bill: &Bill) -> f64 {
 }
 
 /// Seconds of the run for a nanosecond an update. What its workers were busy for is shared out as the trials' time is; unless pages
-/// lay elsewhere than those of the trials, which were new: then as many updates are priced as trials price them, and
-/// what is left over is the pages'.
+/// strayed, which those of the trials did not: then as many updates are priced as trials price them, and what is left over
+/// is the pages'.
 fn wall(bill: &Bill, trials: &Trials) -> f64 {
-    if bill.memory.bytes_misplaced > 0 { 1e-9 * per_worker(bill) } else { busy(bill) / trials.asked_ns.median }
+    if strayed(bill) { 1e-9 * per_worker(bill) } else { busy(bill) / trials.asked_ns.median }
+}
+
+/// Whether enough pages of one kind are away from home for anybody to care.
+fn strayed(bill: &Bill) -> bool {
+    bill.memory.misplaced.iter().any(|kind| part(kind.bytes, kind.bytes_asked) >= WORTH)
+}
+
+fn part(of: u64, whole: u64) -> f64 {
+    of as f64 / whole.max(1) as f64
 }
 
 fn per_worker(bill: &Bill) -> f64 {
@@ -256,25 +265,28 @@ fn wrong_node(bill: &Bill, trials: Option<&Trials>) -> Option<Finding> {
     if memory.bytes_misplaced == 0 {
         return None;
     }
-    let of = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
     let named = |kind: &Misplaced| {
-        let share = 100.0 * of(kind.bytes, kind.bytes_asked);
+        let share = 100.0 * part(kind.bytes, kind.bytes_asked);
         format!("{share:.1} % of the {} ({})", kind.what, kind.home)
     };
     let what: Vec<String> = memory.misplaced.iter().map(named).collect();
     let at_first = match memory.bytes_misplaced_at_first {
         0 => "all were where the plan puts them when the run began".into(),
-        bytes => format!("{:.1} % were when the run began", 100.0 * of(bytes, memory.bytes_asked)),
+        bytes => format!("{:.1} % were there already when it began", 100.0 * part(bytes, memory.bytes_asked)),
     };
-    let share = 100.0 * of(memory.bytes_misplaced, memory.bytes_asked);
-    let untimed = if trials.is_none() { "; without trials nobody can tell what they took" } else { "" };
-    let worth = memory.misplaced.iter().any(|kind| of(kind.bytes, kind.bytes_asked) >= WORTH);
+    let share = 100.0 * part(memory.bytes_misplaced, memory.bytes_asked);
+    let untimed = match trials {
+        _ if !strayed(bill) => "; too few to be priced",
+        None => "; without trials nobody can tell what they took",
+        Some(_) => "",
+    };
     let change = if memory.bytes_misplaced_at_first > 0 {
         "parameters.memory = \"local\"   # and data.memory = \"shard\"; the warnings say what the kernel refused"
     } else {
         "# no line of a config: something moved them, such as sysctl kernel.numa_balancing, migratepages, a cpuset"
     };
-    let took = |of: fn(&Trials) -> f64| trials.map(|trials| busy(bill) - 1e-9 * of(trials) * per_worker(bill));
+    let priced = trials.filter(|_| strayed(bill));
+    let took = |of: fn(&Trials) -> f64| priced.map(|trials| busy(bill) - 1e-9 * of(trials) * per_worker(bill));
     Some(Finding {
         cause: Cause::WrongNode,
         seconds: took(|trials| trials.asked_ns.median),
@@ -285,6 +297,6 @@ fn wrong_node(bill: &Bill, trials: Option<&Trials>) -> Option<Finding> {
             "{share:.1} % of the pages looked up were on another node than planned when the run ended: {}; {at_first}{untimed}",
             what.join(", ")
         ),
-        change: if worth { vec![change.into()] } else { Vec::new() },
+        change: if strayed(bill) { vec![change.into()] } else { Vec::new() },
     })
 }
