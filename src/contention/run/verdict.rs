@@ -61,11 +61,9 @@ pub(super) fn findings(bill: &Bill, setup: &Setup, plan: &Plan, outcome: &Outcom
     if let Some(trials) = trials {
         let scale = Scale { bill, wall: wall(bill, trials) };
         findings.push(scale.finding(Cause::Updates, trials.private_alone_ns, own_why(trials), Vec::new()));
-        // With a replica a worker the trials as asked are those of private replicas again: nothing is shared, and nothing merged.
-        if plan.granularity != Granularity::Core {
-            findings.push(shared_lines(&scale, trials, setup, plan));
-            findings.push(merge(&scale, trials, setup, plan));
-        }
+        findings.push(shared_lines(&scale, trials, setup, plan));
+        // On a replica a worker nothing is merged.
+        findings.extend((plan.granularity != Granularity::Core).then(|| merge(&scale, trials, setup)));
         findings.push(shared_memory(&scale, trials));
     }
     // Where workers take turns on one thread, or go by passes that a serial part leads, waiting is not for each other.
@@ -135,7 +133,12 @@ fn own_why(trials: &Trials) -> String {
 
 fn shared_lines(scale: &Scale<'_>, trials: &Trials, setup: &Setup, plan: &Plan) -> Finding {
     let ns = trials.shared_lines_ns;
-    let mut why = format!("{:.0} ns an update more than with a replica a worker", ns.median);
+    let than = if plan.granularity == Granularity::Core {
+        "with one exchange an epoch: lines that exchanges take"
+    } else {
+        "with a replica a worker"
+    };
+    let mut why = format!("{:.0} ns an update more than {than}", ns.median);
     let mut change = Vec::new();
     if let Some(audited) = scale.bill.audited.figure() {
         let per_update = audited.lines_taken as f64 / audited.updates.max(1) as f64;
@@ -162,11 +165,10 @@ fn shared_lines(scale: &Scale<'_>, trials: &Trials, setup: &Setup, plan: &Plan) 
     scale.finding(Cause::SharedLines, ns, why, change)
 }
 
-fn merge(scale: &Scale<'_>, trials: &Trials, setup: &Setup, plan: &Plan) -> Finding {
+fn merge(scale: &Scale<'_>, trials: &Trials, setup: &Setup) -> Finding {
     let ns = trials.merge_ns;
     let kind = setup.parameters.merge;
     let (name, change) = match kind {
-        _ if plan.granularity == Granularity::Core => ("plain writes", Vec::new()),
         MergeKind::Lossy => ("lossy writes", Vec::new()),
         MergeKind::Lossless => ("compare-exchange", vec![lossy(scale.bill)]),
         MergeKind::Locked => ("locked stripes", vec![lossy(scale.bill)]),
