@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Seconds that it may take; with fewer, less is asked, and the page says what is left out
     #[arg(long, value_name = "S", default_value_t = 120.0, value_parser = seconds)]
     seconds: f64,
-    /// Sections to measure: transfer, latency, bandwidth, loaded, line, sharing, update, handover, alpha [default: all]
+    /// Sections to measure: timer, transfer, latency, bandwidth, loaded, line, sharing, update, handover, alpha [default: all]
     #[arg(long, value_name = "SECTION,…")]
     only: Option<Only>,
     /// Write the price list to FILE, as JSON; with `farrow topology --save` it is the machine file of a simulator
