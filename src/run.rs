@@ -208,11 +208,7 @@ impl<'a, D: Matrix> Run<'a, D> {
             meter: meter::Meter::new(task.plan, task.watches == Delaying::Sampled && !measures),
             measures,
             logs,
-            by_halves: measures
-                || task.consistent
-                || engine.lines_per_update() > 1
-                || task.watches != Delaying::Unwatched
-                || task.ledgers.is_some(),
+            by_halves: measures || task.consistent || engine.lines_per_update() > 1 || task.ledgers.is_some(),
             free: engine.finishes() && replicas == 1,
             passes: CachePadded::default(),
             visited: CachePadded::new(SharedF64::new(1.0)),

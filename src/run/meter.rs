@@ -5,8 +5,8 @@
 //! workers of the replica before its update and after it, and the difference is the delay. That is the definition by tickets
 //! ([`gauge`](super::gauge)) less what other workers had begun and not finished, without a line that all write. An update is sampled
 //! once in 32 times as many as workers share the replica, so that reading W lines W times costs each of them a thirty-second of a
-//! transfer an update. Runs that are watched go by halves ([`turns`](super::turns)), so that the
-//! loop of the others is as if there were nothing to watch.
+//! transfer an update. The loop of [`threads`](super::threads) goes through its lines in stretches, of which a sampled one is a stretch
+//! of its own: what it pays for an update is the store that publishes it, watched or not.
 
 use crate::{data::matrix::Row, placement::Plan, sync::Progress, trace::DelayTally};
 use crossbeam_utils::CachePadded;
@@ -24,7 +24,6 @@ pub(super) struct Sampler<'a> {
     /// The counts of the other workers of the replica, each with whether it is on another node.
     others: Vec<(&'a Progress, bool)>,
     own: &'a Progress,
-    updates: u64,
     every: u32,
     left: u32,
     before: Option<[u64; 2]>,
@@ -46,7 +45,7 @@ impl Meter {
         let every = EVERY * u32::try_from(peers.len()).unwrap_or(u32::MAX / EVERY);
         // As if the windows before were one with this. Workers do not sample in step.
         let left = every - ((updates + 7 * worker as u64) % u64::from(every)) as u32;
-        Some(Box::new(Sampler { others, own, updates, every, left, before: None }))
+        Some(Box::new(Sampler { others, own, every, left, before: None }))
     }
 }
 
@@ -56,28 +55,34 @@ pub(super) fn far(plan: &Plan, one: usize, other: usize) -> bool {
     node(one).zip(node(other)).is_some_and(|(one, other)| one != other)
 }
 
-impl Sampler<'_> {
-    /// An update begins.
-    #[inline(never)]
-    pub(super) fn begin(&mut self) {
-        self.left -= 1;
-        if self.left == 0 {
-            self.left = self.every;
-            self.before = Some(self.look());
-        }
+impl<'a> Sampler<'a> {
+    /// Where this worker publishes how many updates it has written.
+    pub(super) fn own(&self) -> &'a Progress {
+        self.own
     }
 
-    /// It is written, in the slots of `row`.
-    #[inline(never)]
-    pub(super) fn end(&mut self, tally: Option<&mut DelayTally>, row: Row<'_>) {
-        self.updates += 1;
-        self.own.publish(self.updates);
-        if let Some(before) = self.before.take() {
-            let after = self.look();
-            let [near, far] = [0, 1].map(|k| after[k] - before[k]);
-            if let Some(tally) = tally {
-                tally.count(near, far, row.slots());
-            }
+    /// Of the next `count` updates, how many make a stretch: one if it is sampled, which begins now, else those before that one.
+    #[inline]
+    pub(super) fn stretch(&mut self, count: usize) -> usize {
+        if self.left == 1 {
+            self.before = Some(self.look());
+            return 1;
+        }
+        count.min(self.left as usize - 1)
+    }
+
+    /// A stretch of `count` updates is written and published; `row` has the slots of the last.
+    #[inline]
+    pub(super) fn written(&mut self, count: usize, tally: Option<&mut DelayTally>, row: Row<'_>) {
+        let Some(before) = self.before.take() else {
+            self.left -= count as u32;
+            return;
+        };
+        self.left = self.every;
+        let after = self.look();
+        let [near, far] = [0, 1].map(|k| after[k] - before[k]);
+        if let Some(tally) = tally {
+            tally.count(near, far, row.slots());
         }
     }
 
@@ -105,16 +110,19 @@ mod tests {
         let mut tally = DelayTally::new(64);
         let nothing = Row::Dense(&[]);
         let other = |sampler: &mut Sampler<'_>| {
-            sampler.begin();
-            sampler.end(None, nothing);
+            sampler.stretch(1);
+            sampler.own().publish(sampler.own().read() + 1);
+            sampler.written(1, None, nothing);
         };
         // Worker 0 samples its 128th update: meanwhile its neighbour writes once, and those of the other node three times.
         let (first, rest) = samplers.split_at_mut(1);
-        (1..128).for_each(|_| other(&mut first[0]));
-        first[0].begin();
+        let stretch = first[0].stretch(1000);
+        assert_eq!(stretch, 127);
+        first[0].written(stretch, Some(&mut tally), nothing);
+        assert_eq!(first[0].stretch(1000), 1);
         [0, 1, 1, 2].iter().for_each(|&k| other(&mut rest[k]));
         let row = SparseRow::new(&[0, 63], &[1.0, 1.0], 64);
-        first[0].end(Some(&mut tally), Row::Sparse(row));
+        first[0].written(1, Some(&mut tally), Row::Sparse(row));
         let summary = |delays: &Delays| delays.summary("sampled").map(|summary| (summary.updates, summary.max));
         assert_eq!(summary(&tally.all), Some((1, 4)));
         assert_eq!(summary(&tally.far), Some((1, 3)));

@@ -2,7 +2,6 @@
 
 use super::{
     Crew, Delaying, Ended, PANICKED, Run, Task,
-    cursor::Half,
     engine::{Engine, SEATED, Seat, Team, settle},
     injection::slowness,
     turns::{Sight, Turn},
@@ -20,7 +19,7 @@ use crate::{
     },
     placement::team,
     store::{Replica, View},
-    sync::{Gate, retries},
+    sync::{Gate, Progress, retries},
     trace::Observer,
     vectors::on_vectors,
 };
@@ -104,6 +103,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let rarity = task.shards.rarity(worker);
         let beside = Beside { average: replica.beside.view(&mut open_beside), rarity };
         let (mut due, mut visited) = (Due::new(parts, window), 0);
+        let mut sampler = run.meter.sampler(run.task.plan, worker, hands.updates);
+        let nobody = Progress::default();
+        let progress = sampler.as_ref().map_or(&nobody, |sampler| sampler.own());
         retries::take();
         markers::start();
         on_vectors(
@@ -115,20 +117,31 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                     if looked + count == 0 || run.poll() {
                         break;
                     }
-                    for k in 0..count {
-                        let Line { part, line: i } = due.line(k);
-                        let part = parts[part as usize];
-                        let (f, state) = (part.glm(marks, &frame), &part.state[..]);
-                        let held = x.hold(f.line(i));
-                        let term = Term { f: &f, i, state };
-                        let pending = method.read(term, &x, &pace, &mut hands.local);
-                        method.write(term, &x, &beside, pending, &pace, &mut hands.local);
-                        if let Some(rest) = part.rests.get(i) {
-                            rest.visited(M::moves(&pending));
+                    let mut from = 0;
+                    while from < count {
+                        let to = from + sampler.as_mut().map_or(count, |sampler| sampler.stretch(count - from));
+                        for k in from..to {
+                            let Line { part, line: i } = due.line(k);
+                            let part = parts[part as usize];
+                            let (f, state) = (part.glm(marks, &frame), &part.state[..]);
+                            let held = x.hold(f.line(i));
+                            let term = Term { f: &f, i, state };
+                            let pending = method.read(term, &x, &pace, &mut hands.local);
+                            method.write(term, &x, &beside, pending, &pace, &mut hands.local);
+                            if let Some(rest) = part.rests.get(i) {
+                                rest.visited(M::moves(&pending));
+                            }
+                            if let Some(held) = held {
+                                hands.stripes_waited += u64::from(held.waits());
+                            }
+                            progress.publish(hands.updates + k as u64 + 1);
                         }
-                        if let Some(held) = held {
-                            hands.stripes_waited += u64::from(held.waits());
+                        if let Some(sampler) = &mut sampler {
+                            let Line { part, line } = due.line(to - 1);
+                            let row = parts[part as usize].matrix.row(line);
+                            sampler.written(to - from, hands.tally.as_deref_mut(), row);
                         }
+                        from = to;
                     }
                     visited = count;
                     hands.updates += count as u64;
@@ -145,7 +158,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         markers::stop();
     }
 
-    /// The same by halves, for a run that measures, samples or injects delays, keeps books, writes several lines an update or
+    /// The same by halves, for a run that numbers or injects delays, keeps books, writes several lines an update or
     /// reads consistently.
     pub(super) fn visit_by_halves(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
@@ -162,8 +175,6 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             let lines: usize = stage.buckets.iter().map(|bucket| bucket.lines as usize).sum();
             hands.steps.reserve(lines.div_ceil(self.method.lines_per_update()));
         }
-        let mut sampler = run.meter.sampler(run.task.plan, worker, hands.updates);
-        let mut first = (0, 0);
         cursor.start(&stage);
         markers::start();
         on_vectors(
@@ -176,22 +187,11 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                         cursor.halt();
                     }
                     turns = turns.wrapping_add(1);
-                    if let Some(sampler) = &mut sampler
-                        && let Some(Half::Read(place)) = cursor.next
-                    {
-                        let slot = cursor.update(place).1[0];
-                        first = (slot.part as usize, slot.line);
-                        sampler.begin();
-                    }
                     let pause = match Self::turn(run, &method, &stage, &sight, hands, cursor) {
                         Turn::Part => continue,
                         Turn::Read => slow,
                         Turn::Update { pause } => {
                             updates += 1;
-                            if let Some(sampler) = &mut sampler {
-                                let row = stage.parts[first.0].matrix.row(first.1);
-                                sampler.end(hands.tally.as_deref_mut(), row);
-                            }
                             // Under stripes nobody comes between the halves.
                             if stage.holds { pause + slow } else { pause }
                         }

@@ -1,5 +1,5 @@
 //! Updates by halves: what the interleaved runner does at a turn, and what a thread does one after the other where a run
-//! measures delays, injects them, writes many lines an update or reads consistently. The plain case on threads is the loop of
+//! numbers delays, injects them, writes many lines an update or reads consistently. The plain case on threads is the loop of
 //! [`threads`](super::threads).
 //!
 //! A turn is the read or the write of one line. On threads, and under a consistent merge, it is that of all lines of an update;
