@@ -5,8 +5,8 @@
 //! workers of the replica before its update and after it, and the difference is the delay. That is the definition by tickets
 //! ([`gauge`](super::gauge)) less what other workers had begun and not finished, without a line that all write. An update is sampled
 //! once in 32 times as many as workers share the replica, so that reading W lines W times costs each of them a thirty-second of a
-//! transfer an update. The loop of [`threads`](super::threads) goes through its lines in stretches, of which a sampled one is a stretch
-//! of its own: what it pays for an update is the store that publishes it, watched or not.
+//! transfer an update. The loop of [`threads`](super::threads) goes through its lines in stretches: where nothing is watched, all that are
+//! due are one, and watched, each is its own, so that there is one loop for both and the first pays nothing for the second.
 
 use crate::{data::matrix::Row, placement::Plan, sync::Progress, trace::DelayTally};
 use crossbeam_utils::CachePadded;
@@ -24,9 +24,10 @@ pub(super) struct Sampler<'a> {
     /// The counts of the other workers of the replica, each with whether it is on another node.
     others: Vec<(&'a Progress, bool)>,
     own: &'a Progress,
+    updates: u64,
     every: u32,
     left: u32,
-    before: Option<[u64; 2]>,
+    before: [u64; 2],
 }
 
 impl Meter {
@@ -45,7 +46,7 @@ impl Meter {
         let every = EVERY * u32::try_from(peers.len()).unwrap_or(u32::MAX / EVERY);
         // As if the windows before were one with this. Workers do not sample in step.
         let left = every - ((updates + 7 * worker as u64) % u64::from(every)) as u32;
-        Some(Box::new(Sampler { others, own, every, left, before: None }))
+        Some(Box::new(Sampler { others, own, updates, every, left, before: [0; 2] }))
     }
 }
 
@@ -55,38 +56,38 @@ pub(super) fn far(plan: &Plan, one: usize, other: usize) -> bool {
     node(one).zip(node(other)).is_some_and(|(one, other)| one != other)
 }
 
-impl<'a> Sampler<'a> {
-    /// Where this worker publishes how many updates it has written.
-    pub(super) fn own(&self) -> &'a Progress {
-        self.own
-    }
-
-    /// Of the next `count` updates, how many make a stretch: one if it is sampled, which begins now, else those before that one.
-    #[inline]
-    pub(super) fn stretch(&mut self, count: usize) -> usize {
-        if self.left == 1 {
-            self.before = Some(self.look());
-            return 1;
+impl Sampler<'_> {
+    /// An update begins.
+    #[inline(always)]
+    pub(super) fn begin(&mut self) {
+        self.left -= 1;
+        if self.left == 0 {
+            self.before = self.look();
         }
-        count.min(self.left as usize - 1)
     }
 
-    /// A stretch of `count` updates is written and published; `row` has the slots of the last.
-    #[inline]
-    pub(super) fn written(&mut self, count: usize, tally: Option<&mut DelayTally>, row: Row<'_>) {
-        let Some(before) = self.before.take() else {
-            self.left -= count as u32;
-            return;
-        };
-        self.left = self.every;
+    /// It is written, in the slots of `row`.
+    #[inline(always)]
+    pub(super) fn end<'r>(&mut self, tally: &mut Option<Box<DelayTally>>, row: impl FnOnce() -> Row<'r>) {
+        self.updates += 1;
+        self.own.publish(self.updates);
+        if self.left == 0 {
+            self.left = self.every;
+            self.count(tally.as_deref_mut(), row());
+        }
+    }
+
+    #[inline(never)]
+    fn count(&self, tally: Option<&mut DelayTally>, row: Row<'_>) {
         let after = self.look();
-        let [near, far] = [0, 1].map(|k| after[k] - before[k]);
+        let [near, far] = [0, 1].map(|k| after[k] - self.before[k]);
         if let Some(tally) = tally {
             tally.count(near, far, row.slots());
         }
     }
 
     /// What the others have written, those on this node and those on others.
+    #[inline(never)]
     fn look(&self) -> [u64; 2] {
         let mut sums = [0; 2];
         self.others.iter().for_each(|(count, far)| sums[usize::from(*far)] += count.read());
@@ -107,22 +108,21 @@ mod tests {
         let plan = plan(&topology, &setup).expect("a plan");
         let meter = Meter::new(&plan, true);
         let mut samplers: Vec<_> = (0..4).map(|worker| meter.sampler(&plan, worker, 0).expect("watched")).collect();
-        let mut tally = DelayTally::new(64);
+        let mut tally = Some(Box::new(DelayTally::new(64)));
         let nothing = Row::Dense(&[]);
-        let other = |sampler: &mut Sampler<'_>| {
-            sampler.stretch(1);
-            sampler.own().publish(sampler.own().read() + 1);
-            sampler.written(1, None, nothing);
+        let mut untold = None;
+        let mut other = |sampler: &mut Sampler<'_>| {
+            sampler.begin();
+            sampler.end(&mut untold, || nothing);
         };
         // Worker 0 samples its 128th update: meanwhile its neighbour writes once, and those of the other node three times.
         let (first, rest) = samplers.split_at_mut(1);
-        let stretch = first[0].stretch(1000);
-        assert_eq!(stretch, 127);
-        first[0].written(stretch, Some(&mut tally), nothing);
-        assert_eq!(first[0].stretch(1000), 1);
+        (1..128).for_each(|_| other(&mut first[0]));
+        first[0].begin();
         [0, 1, 1, 2].iter().for_each(|&k| other(&mut rest[k]));
         let row = SparseRow::new(&[0, 63], &[1.0, 1.0], 64);
-        first[0].written(1, Some(&mut tally), Row::Sparse(row));
+        first[0].end(&mut tally, || Row::Sparse(row));
+        let tally = tally.expect("told");
         let summary = |delays: &Delays| delays.summary("sampled").map(|summary| (summary.updates, summary.max));
         assert_eq!(summary(&tally.all), Some((1, 4)));
         assert_eq!(summary(&tally.far), Some((1, 3)));

@@ -19,7 +19,7 @@ use crate::{
     },
     placement::team,
     store::{Replica, View},
-    sync::{Gate, Progress, retries},
+    sync::{Gate, retries},
     trace::Observer,
     vectors::on_vectors,
 };
@@ -104,8 +104,6 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let beside = Beside { average: replica.beside.view(&mut open_beside), rarity };
         let (mut due, mut visited) = (Due::new(parts, window), 0);
         let mut sampler = run.meter.sampler(run.task.plan, worker, hands.updates);
-        let nobody = Progress::default();
-        let progress = sampler.as_ref().map_or(&nobody, |sampler| sampler.own());
         retries::take();
         markers::start();
         on_vectors(
@@ -119,7 +117,11 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                     }
                     let mut from = 0;
                     while from < count {
-                        let to = from + sampler.as_mut().map_or(count, |sampler| sampler.stretch(count - from));
+                        let mut to = count;
+                        if let Some(sampler) = &mut sampler {
+                            to = from + 1;
+                            sampler.begin();
+                        }
                         for k in from..to {
                             let Line { part, line: i } = due.line(k);
                             let part = parts[part as usize];
@@ -134,12 +136,12 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
                             if let Some(held) = held {
                                 hands.stripes_waited += u64::from(held.waits());
                             }
-                            progress.publish(hands.updates + k as u64 + 1);
                         }
                         if let Some(sampler) = &mut sampler {
-                            let Line { part, line } = due.line(to - 1);
-                            let row = parts[part as usize].matrix.row(line);
-                            sampler.written(to - from, hands.tally.as_deref_mut(), row);
+                            sampler.end(&mut hands.tally, || {
+                                let Line { part, line } = due.line(from);
+                                parts[part as usize].matrix.row(line)
+                            });
                         }
                         from = to;
                     }
