@@ -50,6 +50,16 @@ pub enum Error {
         /// What is accepted, or the flag that mends it.
         remedy: String,
     },
+    /// A device that computes gradients cannot be had, or gave up.
+    #[error("{what}\n  {remedy}")]
+    Device {
+        /// What kind of trouble, for whoever can go on without it.
+        trouble: Trouble,
+        /// Which device, and what it or its driver said.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
     /// The operating system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
@@ -62,12 +72,25 @@ pub enum Error {
     },
 }
 
+/// Why there are no gradients from a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// There is none, or none of that name, or the program was built without.
+    Absent,
+    /// It was there and stopped: reset, unplugged, or its driver gave up.
+    Lost,
+    /// It has not enough memory.
+    Memory,
+    /// It cannot do what is asked, or its driver refused a kernel.
+    Refused,
+}
+
 impl Error {
-    /// 2 for flags, configs, topologies and plans; 1 for data and files.
+    /// 2 for flags, configs, topologies and plans; 1 for data, files and devices.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Setting { .. } | Error::Topology { .. } | Error::Unmet { .. } => 2,
-            Error::Data { .. } | Error::Io { .. } => 1,
+            Error::Data { .. } | Error::Io { .. } | Error::Device { .. } => 1,
         }
     }
 
@@ -84,5 +107,10 @@ impl Error {
     /// An [`Error::Unmet`].
     pub fn unmet(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Error::Unmet { what: what.into(), remedy: remedy.into() }
+    }
+
+    /// An [`Error::Device`].
+    pub fn device(trouble: Trouble, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Error::Device { trouble, what: what.into(), remedy: remedy.into() }
     }
 }

@@ -195,6 +195,7 @@ pub mod cpulist;
 pub mod data;
 pub mod error;
 pub mod exchange;
+pub mod gpu;
 pub mod layout;
 pub mod loss;
 pub mod machine;

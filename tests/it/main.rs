@@ -17,6 +17,7 @@ mod export;
 mod generate;
 mod golden;
 mod gossip;
+mod gpu;
 mod guest;
 mod inspect;
 mod layout;
