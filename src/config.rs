@@ -13,6 +13,7 @@ mod check;
 mod conflict;
 mod entry;
 mod exchange;
+pub(crate) mod gradients;
 mod injection;
 pub mod keyed;
 mod keys;
@@ -30,6 +31,7 @@ mod write;
 pub use crate::exchange::Kind as ExchangeKind;
 pub use crate::method::Kind as MethodKind;
 pub use exchange::{Every, GraphKind, MessageFaults, Moves};
+pub use gradients::{Gradients, On as GradientsOn};
 pub use injection::{DelayKind, Injection, Straggler};
 pub use location::{Kind, Location, Selection, Step};
 pub use memory::{DataMemory, DataPlacement, HugePages, Layout, ParameterMemory};
@@ -62,6 +64,8 @@ pub struct Setup {
     pub exchange: Option<ExchangeKind>,
     /// `[exchange] moves`.
     pub moves: Moves,
+    /// `[gradients]`.
+    pub gradients: Gradients,
     /// `[injection]`.
     pub injection: Injection,
     /// `[stop]`.
@@ -100,6 +104,7 @@ impl Default for Setup {
             order: OrderKind::Auto,
             exchange: None,
             moves: Moves::Auto,
+            gradients: Gradients::cpu(),
             injection: Injection::none(),
             stop: Stop {
                 target: Some(1e-4),

@@ -24,7 +24,7 @@
 //! Read in this order: [`config`] (what can be asked), [`topology`] and [`placement`] (where things go), [`data`] and
 //! [`shard`] (rows on their workers, coordinates in their slots: [`layout`]), [`objective`], [`loss`] and [`prox`] (what is minimised), [`sync`] and [`store`]
 //! (how two writes meet), [`method`] (one file a paper), [`step`], [`order`], [`exchange`], then [`run`] (one worker loop,
-//! two runners) and [`solve`] (where settings become types). [`os`] is the kernel interface; [`trace`], [`report`],
+//! two runners) and [`solve`] (where settings become types). [`gpu`] works gradients of batches out. [`os`] is the kernel interface; [`trace`], [`report`],
 //! [`model`], [`checkpoint`] are what a run leaves behind. [`contention`] asks what sharing cost a run ([`contention::run`]) and
 //! what it costs on a machine ([`contention::machine`]), whose answers are a [`machine::PriceList`].
 //!
@@ -51,7 +51,10 @@
 //! back to back; the interleaved runner ([`run::interleaved`]) puts the other workers' halves between them, in an order
 //! drawn from the seed; and [`config::Injection`] puts a worker's own between them, under both.
 //!
-//! A delay is measured where a step needs it, where delays are injected and where steps are logged: an update notes before its
+//! A GPU is one more worker ([`run::feeding`]): the worker that feeds it takes a snapshot of its replica, has the gradient of a batch
+//! worked out at it ([`gpu`]) while the others go on, and writes it late.
+//!
+//! A delay is measured where a step needs it, where delays are injected, where steps are logged and where a GPU takes part: an update notes before its
 //! first read how many updates of its replica have landed, and takes its number k at its write; the difference is its delay
 //! (of a method with a table of gradients, the longest of the table: [`method::Measure`]). A run that is billed
 //! ([`solve::Watching`]) samples them instead where updates are single lines on threads: one update in 32 for each worker of the
@@ -116,6 +119,9 @@
 //!   ([`exchange`]). AD-PSGD's pairs average by question and answer, so that each replica is written by its own workers alone.
 //!   HogWild++ takes the paper's Δ, not its code's, which multiplies it by the step. Push-sum's guard lets a replica send
 //!   without having received while its weight is high, or a single message would be left in the end.
+//! * A GPU's batch of B rows may go min(B/b, L_b/L_B) times as far as a cpu's update of b ([`run::feeding`]). Where updates differ so,
+//!   sweeps of the regulariser go by Σγ of all of them. Without a step set, `diminishing` halves after 4B/(γ₀λn) epochs, since an
+//!   epoch of large batches has few steps.
 //! * With `data.memory = "replicate"` an epoch is still n visits, of all nodes together, each of which goes on where it was
 //!   in an order of its own; DimmWitted's epoch has every node visit all rows.
 //! * `parameters.layout` renumbers columns when rows are copied; the update loop knows nothing of it ([`layout`]).

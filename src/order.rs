@@ -27,6 +27,15 @@ impl Bucket {
     }
 }
 
+/// The part of its shard's buckets that falls to a worker, from `from` to `to` in [0, 1], where they are not dealt evenly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slice {
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends: where another begins.
+    pub to: f64,
+}
+
 /// One worker's order: the buckets of its shard, shuffled alike by all workers of the shard and dealt among them.
 ///
 /// Dealing anew every epoch is SySCD's dynamic partition: which rows meet in one replica changes from epoch to epoch.
@@ -85,8 +94,9 @@ impl Order {
         all
     }
 
-    /// The worker's buckets in epoch `epoch`. The same for the same seed and epoch, whatever came before.
-    pub fn epoch(&mut self, epoch: u64) -> &[Bucket] {
+    /// The worker's buckets in epoch `epoch`, an even part of them or the part `dealt`. The same for the same seed, epoch and
+    /// part, whatever came before.
+    pub fn epoch(&mut self, epoch: u64, dealt: Option<Slice>) -> &[Bucket] {
         let (copy, copies) = self.copy;
         // Shards are at different places of their ways, so that an epoch's visits add up to n.
         let (pass, slice) = (epoch / copies as u64, (epoch % copies as u64) as usize);
@@ -104,6 +114,11 @@ impl Order {
         let (rank, workers) = self.seat;
         let (place, places) = (slice * workers + rank, copies * workers);
         let count = self.shuffled.len();
+        if let Some(Slice { from, to }) = dealt {
+            let (first, last) = (count * slice / copies, count * (slice + 1) / copies);
+            let bound = |part: f64| first + (part * (last - first) as f64).round() as usize;
+            return &self.shuffled[bound(from)..bound(to)];
+        }
         &self.shuffled[count * place / places..count * (place + 1) / places]
     }
 }
@@ -113,7 +128,7 @@ mod tests {
     use super::*;
 
     fn lines(order: &mut Order, epoch: u64) -> Vec<(u32, usize)> {
-        order.epoch(epoch).iter().flat_map(|b| b.range().map(|line| (b.part, line))).collect()
+        order.epoch(epoch, None).iter().flat_map(|b| b.range().map(|line| (b.part, line))).collect()
     }
 
     #[test]
@@ -135,6 +150,24 @@ mod tests {
                 assert_eq!(seen, every, "{kind:?} epoch {epoch}");
             }
         }
+    }
+
+    #[test]
+    fn parts_that_meet_leave_no_line_out_and_deal_none_twice() {
+        for copies in [1, 3] {
+            let mut seen = Vec::new();
+            for epoch in 0..copies as u64 {
+                for (from, to) in [(0.0, 0.31), (0.31, 0.62), (0.62, 1.0)] {
+                    let mut order =
+                        Order::new(OrderKind::Rows, &[(0, 61)], (0, 3), 9, (0, copies), &Site::default());
+                    seen.extend(order.epoch(epoch, Some(Slice { from, to })).iter().map(|bucket| bucket.first));
+                }
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, (0..61).collect::<Vec<_>>(), "{copies}");
+        }
+        let mut order = Order::new(OrderKind::Rows, &[(0, 1000)], (0, 2), 9, (0, 1), &Site::default());
+        assert_eq!(order.epoch(0, Some(Slice { from: 0.75, to: 1.0 })).len(), 250);
     }
 
     #[test]

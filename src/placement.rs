@@ -8,6 +8,7 @@ pub mod actual;
 pub mod costs;
 mod cpus;
 mod describe;
+mod feeder;
 mod groups;
 mod homes;
 pub mod location;
@@ -15,10 +16,11 @@ mod order;
 pub mod team;
 mod warnings;
 
+pub use feeder::Feeder;
 pub use groups::default_granularity;
 
 use crate::{
-    config::{DataMemory, GraphKind, HugePages, Pin, Setup},
+    config::{DataMemory, Granularity, GraphKind, HugePages, Pin, Setup},
     error::{Error, Result},
     os::memory::{Home, Site},
     topology::Topology,
@@ -98,8 +100,11 @@ pub struct Plan {
     /// asks for it and the machine says so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distance: Vec<Vec<u64>>,
+    /// The worker that feeds a GPU, if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feeder: Option<Feeder>,
     /// How the replicas were grouped.
-    pub granularity: crate::config::Granularity,
+    pub granularity: Granularity,
     /// Whether every shard holds all rows.
     pub replicated: bool,
     /// Whether large arrays ask for huge pages.
@@ -122,9 +127,20 @@ pub struct Plan {
 pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
     check_virtual_nodes(topology, setup.virtual_nodes)?;
     let mut chosen = cpus::chosen(topology, &setup.workers)?;
+    let feeding = feeder::choose(topology, setup, &mut chosen)?;
     groups::number(topology, &mut chosen);
     let mut warnings = Vec::new();
-    let mut grouped = groups::group(topology, &chosen, &setup.parameters, &mut warnings);
+    let feeder = feeding.map(|(place, feeder)| Feeder {
+        worker: chosen.iter().rposition(|&other| other == place).expect("one of the chosen"),
+        ..feeder
+    });
+    warnings.extend(feeder.iter().flat_map(|feeder| feeder::warnings(topology, setup, feeder)));
+    let mut parameters = setup.parameters.clone();
+    if feeder.is_some() && parameters.replicas.is_none() {
+        // The GPU's updates meet those of the others in one vector: that is what its delay is for.
+        parameters.replicas = Some(Granularity::Node);
+    }
+    let mut grouped = groups::group(topology, &chosen, &parameters, &mut warnings);
     let homes = Homes::new(topology, setup, &chosen)?;
     grouped.replicas.iter_mut().for_each(|replica| replica.home = homes.of_replica(replica));
     grouped.shards.iter_mut().for_each(|shard| shard.home = homes.of_shard(shard));
@@ -147,6 +163,7 @@ pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
     Ok(Plan {
         label: if topology.virtual_nodes { Label::Virtual } else { Label::Measured },
         workers: chosen.iter().enumerate().map(worker).collect(),
+        feeder,
         granularity: grouped.granularity,
         distance: distance(topology, setup, &grouped.replicas),
         replicas: grouped.replicas,

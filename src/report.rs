@@ -9,6 +9,7 @@ use crate::{
 use std::path::Path;
 
 mod bill;
+mod gpu;
 mod json;
 pub mod picture;
 mod placement;

@@ -29,6 +29,7 @@ mod ended;
 pub mod engine;
 mod evaluate;
 mod exchanging;
+pub mod feeding;
 mod gauge;
 mod injection;
 pub mod interleaved;
@@ -52,6 +53,7 @@ pub use audited::Ledgers;
 use crew::Crew;
 pub use ended::{Ended, Waits};
 use engine::Engine;
+pub use feeding::{Fed, Feeding};
 use gauge::Gauge;
 pub use moving::Exchanged;
 pub use task::{Delaying, Facts, Limits, Task};
@@ -108,6 +110,8 @@ pub struct Run<'a, D: Matrix> {
     windows_most: usize,
     /// Lines of the problem.
     lines: usize,
+    /// What a run with a GPU knows of it.
+    feed: Option<feeding::Feed>,
     /// The updates of each replica, numbered.
     gauges: Vec<Gauge>,
     /// How far each worker is, for those who sample delays.
@@ -197,13 +201,18 @@ impl<'a, D: Matrix> Run<'a, D> {
         let padded = || (0..workers).map(|_| CachePadded::new(SharedF64::new(0.0))).collect();
         let logs = observer.wants_steps();
         let by_delay = task.step.is_some_and(|step| step.kind.is_by_delay());
-        let measures = logs || by_delay || !task.injection.is_none() || task.watches == Delaying::Numbered;
+        let measures = logs
+            || by_delay
+            || !task.injection.is_none()
+            || task.feeding.is_some()
+            || task.watches == Delaying::Numbered;
         let gauge = |replica: &crate::placement::ReplicaPlan| {
             Gauge::new(engine.measure(), replica.workers.len(), task.step.and_then(crate::step::Step::adaptive))
         };
         let mut run = Run {
             windows_most: windows,
             lines,
+            feed: task.feeding.map(|feeding| feeding::Feed::new(feeding, task.plan)),
             gauges: task.plan.replicas.iter().map(gauge).collect(),
             meter: meter::Meter::new(task.plan, task.watches == Delaying::Sampled && !measures),
             measures,

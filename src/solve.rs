@@ -2,7 +2,7 @@
 //! below it nothing matches on settings.
 
 use crate::{
-    config::{CellKind, Every, ExchangeKind, Granularity, MergeKind, OrderKind, Runner, Setup},
+    config::{CellKind, Every, ExchangeKind, GradientsOn, Granularity, MergeKind, OrderKind, Runner, Setup},
     data::{
         Data, Shape,
         matrix::{Dense, Matrix, Sparse},
@@ -28,6 +28,7 @@ mod auto;
 mod begin;
 mod delays;
 mod factor;
+mod feeding;
 mod labels;
 mod memory;
 mod outcome;
@@ -36,7 +37,8 @@ mod search;
 mod smoothness;
 mod verify;
 
-pub use outcome::{Outcome, Seconds, Start, Watching};
+pub use feeding::{Device, Gpu};
+pub use outcome::{Opener, Outcome, Seconds, Start, Watching};
 pub use verify::{Verified, verify};
 
 /// Fits a model.
@@ -180,21 +182,29 @@ impl Fit<'_> {
         let step = self.step(placed);
         let seconds_search = clock.lap();
         let (from, constant) = self.begin(placed, engine, form)?;
+        let ready = self.ready(placed)?;
+        let device = ready.as_ref().map(|ready| ready.device.clone());
+        let feeder = self.plan.feeder.as_ref().map_or(0, |feeder| feeder.worker);
+        let stand_in = || self.twin(placed, feeder);
+        let feeding = ready.map(|ready| self.feeding(placed, ready, &stand_in));
         let interrupted = placed.start.interrupted.unwrap_or(&|| false);
         let consistent = self.setup.parameters.merge == MergeKind::Consistent
             || engine.finishes()
             || (self.holds() && engine.dense());
         let by_turns = self.setup.runner == Runner::Interleaved;
+        let mut facts = self.facts(placed);
+        facts.warnings.extend(device.as_ref().and_then(Device::warning));
         let task = Task {
             shards: &placed.shards,
             frame: &placed.frame,
             form,
             plan: self.plan,
             standings: &placed.standings,
-            facts: self.facts(placed),
+            facts,
             order: self.order(),
             exchange: self.exchange(),
             step,
+            feeding: feeding.as_ref(),
             injection: &self.setup.injection,
             holds: self.holds() && !engine.dense(),
             consistent,
@@ -230,7 +240,8 @@ impl Fit<'_> {
         // Of a pair one entry of the data is read, and 2k parameters.
         let nonzeros = if D::FIXED { placed.shards.nonzeros() } else { self.shape.nonzeros };
         let nonzeros = nonzeros as f64 * ended.updates as f64 / self.lines(form) as f64;
-        Ok(self.outcome(ended, seconds, certificate, nonzeros, step.map(|step| step.initial)))
+        let gpu = device.zip(ended.fed.clone()).map(|(device, fed)| Gpu { device, fed });
+        Ok(Outcome { gpu, ..self.outcome(ended, seconds, certificate, nonzeros, step.map(|step| step.initial)) })
     }
 
     fn outcome(
@@ -269,6 +280,7 @@ impl Fit<'_> {
             exchanged: ended.exchanged,
             delays: ended.delays,
             seen: ended.seen,
+            gpu: None,
             step_initial,
         }
     }
@@ -306,7 +318,7 @@ impl Fit<'_> {
         if facts.is_some_and(|facts| facts.step == Ok(First::OfAll)) {
             return self.shape.rows.div_ceil(self.plan.workers.len()).max(1);
         }
-        self.choice.method.rows()
+        if self.setup.gradients.on == GradientsOn::Gpu { self.batch_rows() } else { self.choice.method.rows() }
     }
 
     fn form(&self) -> Form {

@@ -49,12 +49,18 @@ pub struct Adaptive {
 impl Adaptive {
     /// γₖ of the next update, whose delay is `delay` updates.
     pub fn next(&mut self, delay: u64) -> f64 {
-        let (full, spent) = (self.step.initial, self.window.spent(delay));
+        self.next_of(delay, 1.0)
+    }
+
+    /// The same of an update that may go `weight` times as far as the others, for its gradient is so many times as smooth: γ′ is
+    /// `weight` times that of the others.
+    pub fn next_of(&mut self, delay: u64, weight: f64) -> f64 {
+        let (full, spent) = (weight * self.step.initial, self.window.spent(delay));
         self.last = match self.step.kind {
             StepKind::Adaptive1 { alpha, .. } => adaptive1::Adaptive1 { alpha }.length(full, spent, delay),
             StepKind::Adaptive2 { .. } => adaptive2::Adaptive2.length(full, spent, delay),
             StepKind::NaiveDelay { .. } => naive_delay::NaiveDelay.length(full, spent, delay),
-            _ => self.step.length(0.0),
+            _ => weight * self.step.length(0.0),
         };
         self.window.push(self.last);
         self.last

@@ -54,6 +54,9 @@ pub trait View {
     fn map(&self, range: Range<usize>, f: impl FnMut(usize, f64) -> f64);
     /// x_j ← f(j, x_j, y_j) over all coordinates, where y is what `beside` shows: a dense sweep of two vectors.
     fn map_beside(&self, beside: &Self, f: impl FnMut(usize, f64, f64) -> f64);
+    /// Copies x into `out`, all of it: a snapshot, whose coordinates are read one after the other while others write. Not in the
+    /// books of an audited run. Reads x once, in order.
+    fn snapshot(&self, out: &mut [f64]);
     /// The locks of the row's coordinates, held until the guard is dropped; `None` unless the merge is `locked`.
     fn hold(&self, row: Row<'_>) -> Option<Held<'_>>;
 }
@@ -275,6 +278,11 @@ impl<S: Slot, M: Merge, B: Books> View for Window<'_, S, M, B> {
         for (j, (x, y)) in self.slots.iter().zip(beside.slots).enumerate() {
             M::update(x, |x| f(j, x, y.read()));
         }
+    }
+
+    #[inline]
+    fn snapshot(&self, out: &mut [f64]) {
+        read(self.slots, 0, out);
     }
 
     #[inline(always)]

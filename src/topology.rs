@@ -78,6 +78,18 @@ pub struct Core {
     pub cpus: Vec<u32>,
 }
 
+/// A GPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// As the machine names it, if it does.
+    pub name: Option<String>,
+    /// Its PCI address, such as `0000:81:00.0`.
+    pub pci: String,
+    /// Index into [`Topology::nodes`] of the node that it hangs on; the first where it hangs on several, `None` where it hangs on
+    /// all of several.
+    pub node: Option<usize>,
+}
+
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,6 +111,9 @@ pub struct Topology {
     /// `distance[i][j]`: the firmware's relative latency from node i to node j (10 is local); `None` if the machine
     /// states none.
     pub distance: Option<Vec<Vec<u64>>>,
+    /// GPUs, as far as the PCI bus shows them; none in files of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<Gpu>,
     /// The cgroup's cpu quota in cpus, if there is one.
     pub quota_cpus: Option<f64>,
     /// True if the kernel moves pages that are not bound to the nodes that use them (automatic NUMA balancing); false in

@@ -77,6 +77,8 @@ pub enum StopReason {
     MaxSeconds,
     /// NaN, infinity or growth.
     Diverged,
+    /// The GPU failed, and the cpu was not to go on in its place.
+    DeviceFailed,
     /// SIGINT or SIGTERM.
     Interrupted,
 }

@@ -22,6 +22,15 @@ pub(super) struct SettingsArgs {
     /// Threads that write updates: cores, cpus, or a number
     #[arg(long, value_name = "N")]
     workers: Option<String>,
+    /// Who works gradients out: cpu, gpu (fed by the only worker), or both
+    #[arg(long, value_name = "cpu|gpu|both")]
+    gradients: Option<String>,
+    /// The GPU, by a part of its name (farrow gpu list)
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
+    /// Go on with the cpu where there is no GPU, or where it fails
+    #[arg(long)]
+    gpu_fallback: bool,
     /// Cut a machine of one NUMA node into K, labelled virtual
     #[arg(long, value_name = "K")]
     virtual_nodes: Option<String>,
@@ -50,6 +59,9 @@ impl SettingsArgs {
         }
         let shared = [
             ("workers", "count", self.workers.clone(), "--workers"),
+            ("gradients", "on", self.gradients.clone(), "--gradients"),
+            ("gradients", "adapter", self.adapter.clone(), "--adapter"),
+            ("gradients", "fallback", self.gpu_fallback.then(|| "true".into()), "--gpu-fallback"),
             ("topology", "virtual_nodes", self.virtual_nodes.clone(), "--virtual-nodes"),
         ];
         for (section, key, value, origin) in shared.iter().chain(flags) {

@@ -10,6 +10,7 @@ use super::{
 use crate::error::{Error, Result};
 
 mod exchange;
+mod gradients;
 mod injection;
 mod memory;
 mod method;
@@ -51,6 +52,7 @@ impl Settings {
             order: method::order(self)?,
             exchange: exchange::exchange(self)?,
             moves: self.choice_or("exchange", "moves", default.moves)?,
+            gradients: gradients::gradients(self)?,
             injection: injection::injection(self)?,
             stop: method::stop(self, default.stop)?,
             runner: self.choice_or("run", "runner", default.runner)?,

@@ -7,6 +7,7 @@ use super::{
 };
 use super::{
     check::{contradiction, origin},
+    gradients,
     keys::Named,
     rank::{self, Misfit},
 };
@@ -35,6 +36,7 @@ pub(super) fn check(settings: &Settings, setup: &Setup) -> Result<()> {
     unbound_threads_have_no_cpus(settings, setup)?;
     a_copy_of_the_data_has_no_state(settings, setup)?;
     a_rank_is_of_a_bilinear_model(settings, setup)?;
+    batches_are_of_stochastic_gradients(settings, setup)?;
     margins_have_no_layout(settings, setup)
 }
 
@@ -244,6 +246,12 @@ fn a_rank_is_of_a_bilinear_model(settings: &Settings, setup: &Setup) -> Result<(
     let Some(Misfit { at, what, remedy }) = rank::misfit(setup) else { return Ok(()) };
     let what = format!("problem.rank ({}): {what}", origin(settings, "problem", "rank"));
     Err(contradiction(settings, at, what, &format!("{remedy}, or take problem.rank out")))
+}
+
+fn batches_are_of_stochastic_gradients(settings: &Settings, setup: &Setup) -> Result<()> {
+    let Some(Misfit { at, what, remedy }) = gradients::misfit(setup) else { return Ok(()) };
+    let what = format!("gradients.on ({}): {what}", origin(settings, "gradients", "on"));
+    Err(contradiction(settings, at, what, remedy))
 }
 
 /// A dual variable or a coefficient belongs to one line of the data.

@@ -1,8 +1,8 @@
 //! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
 
 use super::{
-    CellKind, ClassWeight, DataMemory, ExchangeKind, Granularity, GraphKind, HugePages, Layout, MergeKind, Moves,
-    Normalize, ParameterMemory, Pin, Runner, Smt,
+    CellKind, ClassWeight, DataMemory, ExchangeKind, GradientsOn, Granularity, GraphKind, HugePages, Layout,
+    MergeKind, Moves, Normalize, ParameterMemory, Pin, Runner, Smt,
     settings::{Entry, Settings},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 use std::sync::LazyLock;
 
 /// The sections in the order in which they are written out, each with its keys.
-pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 12] = [
     ("problem", &["loss", "huber_delta", "l1", "l2", "prox", "intercept", "class_weight", "normalize", "rank"]),
     ("topology", &["virtual_nodes"]),
     ("workers", &["count", "cpus", "locations", "order", "smt", "pin"]),
@@ -24,6 +24,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("order", &["kind", "rows"]),
     // The kinds say, too.
     ("exchange", &["kind", "moves"]),
+    ("gradients", &["on", "adapter", "fallback", "rows", "share"]),
     ("injection", &["delay", "delay_workers", "delay_blocks", "straggler", "message_loss", "message_delay"]),
     ("stop", &["target", "target_objective", "max_epochs", "max_seconds", "evaluate_every"]),
 ];
@@ -96,6 +97,7 @@ names!(
     "bipartite" => GraphKind::Bipartite,
     "hardware" => GraphKind::Hardware,
 );
+names!(GradientsOn, "cpu" => GradientsOn::Cpu, "gpu" => GradientsOn::Gpu, "both" => GradientsOn::Both);
 names!(Moves, "auto" => Moves::Auto, "all" => Moves::All, "touched" => Moves::Touched);
 names!(CellKind, "f64" => CellKind::F64, "f32" => CellKind::F32);
 names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Balanced);

@@ -1,8 +1,8 @@
 //! [`Setup`] → TOML, complete: what a run's header carries, and what [`Settings::file`](super::Settings::file) reads back.
 
 use super::{
-    Constraint, Count, Every, ExchangeKind, Injection, L2, OrderKind, Setup, StepKind, Straggler, Workers, keyed,
-    keys::Named, nodes,
+    Constraint, Count, Every, ExchangeKind, Gradients, GradientsOn, Injection, L2, OrderKind, Setup, StepKind,
+    Straggler, Workers, keyed, keys::Named, nodes,
 };
 use crate::loss::Loss;
 use toml::Value;
@@ -59,6 +59,8 @@ impl Setup {
         text.section("exchange");
         exchange(&mut text, self.exchange);
         text.key("moves", self.moves.name());
+        text.section("gradients");
+        gradients(&mut text, &self.gradients);
         text.section("injection");
         injection(&mut text, &self.injection);
         text.section("stop");
@@ -136,6 +138,18 @@ fn step(text: &mut Text, step: Option<StepKind>) {
         }
         StepKind::FixedDelay { delay, .. } => text.key("delay", whole(delay)),
         StepKind::Adaptive1 { alpha, .. } => text.key("alpha", alpha),
+    }
+}
+
+fn gradients(text: &mut Text, gradients: &Gradients) {
+    text.key("on", gradients.on.name());
+    if gradients.on != GradientsOn::Cpu {
+        text.optional("adapter", gradients.adapter.as_deref(), "auto");
+        text.key("fallback", gradients.fallback);
+        text.optional("rows", gradients.rows.map(|rows| whole(rows as u64)), "auto");
+    }
+    if gradients.on == GradientsOn::Both {
+        text.optional("share", gradients.share, "auto");
     }
 }
 

@@ -12,7 +12,7 @@
 use crate::{
     config::{Granularity, MergeKind, Runner, Setup},
     data::{Repeated, statistics::Rows},
-    error::Result,
+    error::{Error, Result},
     os::counters::{self, MachineUsage, Reading},
     placement::{Label, Plan, plan},
     run::Waits,
@@ -203,6 +203,11 @@ pub fn bill(
     (observer, interrupted): (&mut dyn Observer, &(dyn Fn() -> bool + Sync)),
     mut stage: impl FnMut(&str),
 ) -> Result<(Bill, Outcome)> {
+    if setup.gradients.feeds() {
+        let what =
+            "gradients.on is not \"cpu\": a bill is of what cpus' updates pay for the memory that they share";
+        return Err(Error::unmet(what, "take gradients.on = \"cpu\" for it"));
+    }
     let planned = plan(topology, setup)?;
     stage("the run itself");
     let start = Start { watching: LOOKED, interrupted: Some(interrupted), ..Start::default() };

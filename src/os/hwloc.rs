@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 mod c;
+mod gpus;
 
 use hwloc2::Bitmap;
 use std::{
@@ -44,6 +45,17 @@ pub struct NumaNode {
     pub cpus: Vec<u32>,
 }
 
+/// A graphics or accelerator card.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Card {
+    /// As hwloc names it, if it does.
+    pub name: Option<String>,
+    /// Its PCI address, such as `0000:81:00.0`.
+    pub pci: String,
+    /// OS numbers of the cpus that it hangs on, ascending.
+    pub cpus: Vec<u32>,
+}
+
 /// The objects of a machine, each kind in logical order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Objects {
@@ -65,6 +77,8 @@ pub struct Objects {
     pub l3s: Vec<Group>,
     /// NUMA nodes.
     pub nodes: Vec<NumaNode>,
+    /// GPUs.
+    pub cards: Vec<Card>,
     /// Relative latencies between all the nodes in the order of `nodes`, if a matrix of all of them is stated.
     pub distance: Option<Vec<Vec<u64>>>,
 }
@@ -109,6 +123,7 @@ impl Handle {
             return Err("hwloc cannot make a topology (out of memory)".into());
         }
         let handle = Handle(raw);
+        handle.keep_cards();
         handle.set_source(source)?;
         // SAFETY: initialised above, not loaded yet; the flags are hwloc's own constants.
         let flags = unsafe { c::hwloc_topology_set_flags(handle.0, c::INCLUDE_DISALLOWED) };
@@ -157,6 +172,7 @@ impl Handle {
             l2s: self.groups(c::TYPE_L2),
             l3s: self.groups(c::TYPE_L3),
             nodes: numa_nodes.iter().map(|node| numa_node(node)).collect(),
+            cards: self.cards(),
             distance: self.distance(&numa_nodes),
         }
     }

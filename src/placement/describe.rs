@@ -27,6 +27,9 @@ impl Plan {
             ));
         }
         parts.push(self.home_table(topology));
+        parts.extend(
+            self.feeder.as_ref().map(|feeder| format!("worker {} feeds the GPU, {}", feeder.worker, feeder.why)),
+        );
         let warnings: Vec<String> = self.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
         if !warnings.is_empty() {
             parts.push(warnings.join("\n"));

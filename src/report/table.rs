@@ -1,6 +1,6 @@
 //! The table of a run for people: 80 columns of plain text.
 
-use super::{Report, describe, short};
+use super::{Report, describe, gpu, short};
 use crate::{
     os::memory::Residency,
     placement::{Label, Plan, actual::Actual, team::Standing},
@@ -66,6 +66,9 @@ pub fn table(report: &Report<'_>) -> String {
             rows.len() - 3,
             ("exchanges", format!("moved {what}: {} % of the slots", short(100.0 * share))),
         );
+    }
+    if let Some(gpu) = &outcome.gpu {
+        rows.insert(4, ("gpu", gpu::in_words(plan, gpu)));
     }
     if let Some(DelaySummary { label, updates, mean, p99, max }) = &outcome.delays {
         rows.push((
@@ -186,6 +189,7 @@ fn stopped(report: &Report<'_>) -> String {
         StopReason::MaxEpochs => format!("after {} epochs, the most allowed (--max-epochs)", stop.max_epochs),
         StopReason::MaxSeconds => format!("after {} s, the most allowed (--max-seconds)", number(stop.max_seconds)),
         StopReason::Diverged => "diverged".into(),
+        StopReason::DeviceFailed => "the GPU failed; what was fitted until then is kept".into(),
         StopReason::Interrupted => "interrupted".into(),
     }
 }

@@ -67,6 +67,7 @@ impl<D: Matrix> Run<'_, D> {
         let updates = self.updates();
         self.visited.put((updates - ledger.updates_solved) as f64 / self.task.shards.lines().max(1) as f64);
         ledger.updates_solved = updates;
+        self.share_lines();
         let limits = &self.task.limits;
         let ends = ledger.epochs_done + ledger.span >= limits.epochs
             || limits.seconds.is_some_and(|limit| ledger.seconds_solve + ledger.seconds_evaluate >= limit)
@@ -214,8 +215,8 @@ impl<D: Matrix> Run<'_, D> {
             gap,
             certificate,
             support: totals.support,
-            step: self.task.step.map(|step| match self.gauges[0].travelled() {
-                Some((_, last)) => last,
+            step: self.task.step.map(|step| match self.gauges[0].last() {
+                Some(last) => last,
                 None => step.length(ledger.epochs_done as f64),
             }),
             consensus: self.consensus(),
@@ -248,6 +249,8 @@ impl<D: Matrix> Run<'_, D> {
             Some(StopReason::Objective)
         } else if limits.seconds.is_some_and(|limit| seconds >= limit) {
             Some(StopReason::MaxSeconds)
+        } else if self.device_failed() {
+            Some(StopReason::DeviceFailed)
         } else if self.halt.is_raised() || (self.task.interrupted)() {
             Some(StopReason::Interrupted)
         } else if ledger.epochs_done >= limits.epochs {

@@ -1,6 +1,6 @@
 //! What a run leaves behind, and what its workers waited for.
 
-use super::{Delaying, Exchanged, PANICKED, Run, Verdict};
+use super::{Delaying, Exchanged, Fed, PANICKED, Run, Verdict};
 use crate::{
     data::matrix::Matrix,
     error::Result,
@@ -31,6 +31,8 @@ pub struct Ended {
     pub exchanged: Option<Exchanged>,
     /// How long updates were delayed, where that was measured.
     pub delays: Option<DelaySummary>,
+    /// What a GPU did, where there was one.
+    pub fed: Option<Fed>,
     /// What was seen of the memory.
     pub seen: Seen,
     /// Where threads and pages were when the run began.
@@ -67,7 +69,8 @@ impl<D: Matrix> Run<'_, D> {
         let checkpoint = self.checkpoint();
         let model = self.model();
         let (updates, waits, delays, seen) = (self.updates(), self.waits(), self.delays(), self.seen());
-        let exchanged = self.moving.exchanged();
+        let (exchanged, fed) = (self.moving.exchanged(), self.fed());
+        let troubles = self.troubles();
         let ledger = self.ledger.into_inner().expect(PANICKED);
         if let Some(error) = ledger.error {
             return Err(error);
@@ -85,9 +88,10 @@ impl<D: Matrix> Run<'_, D> {
             waits,
             exchanged,
             delays,
+            fed,
             seen,
             actual: ledger.actual,
-            warnings: ledger.warnings,
+            warnings: ledger.warnings.into_iter().chain(troubles).collect(),
         })
     }
 

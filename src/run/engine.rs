@@ -2,7 +2,7 @@
 //! through [`Engine`], once a window or once a piece of rows, and is compiled for each form of data alone.
 
 pub use super::vectors::Vectors;
-use super::{Delaying, PANICKED, Run, Task, cursor::Cursor, injection, vectors::split};
+use super::{Delaying, PANICKED, Run, Task, cursor::Cursor, feeding::Feeder, injection, vectors::split};
 use crate::{
     data::matrix::Matrix,
     method::{Companion, Measure, Method, Pace, batch::Batch},
@@ -107,6 +107,8 @@ pub(super) struct Seat<'a, D, M: Method> {
     pub(super) cursor: Cursor<M::Pending>,
     /// The books, in an audited run.
     pub(super) books: Option<Box<RefCell<Audit>>>,
+    /// What it gives a GPU to do, where it feeds one.
+    pub(super) feeder: Option<Box<Feeder>>,
 }
 
 /// Where a seat stands; empty until its worker sits down.
@@ -326,6 +328,7 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
                 &site,
             ),
             books: task.ledgers.map(|ledgers| Box::new(RefCell::new(ledgers.books(plan, worker)))),
+            feeder: task.feeding.and_then(|feeding| feeding.seat(worker, self.replicas[0].width)).map(Box::new),
         };
         *self.seats[worker].lock().expect(PANICKED) = Some(Apart::new(seat, &site));
     }
@@ -400,7 +403,9 @@ impl<D: Matrix, R: Replica, M: Method> Engine<D> for Team<'_, D, R, M> {
     }
 
     fn window(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
-        if run.by_halves {
+        if run.feeds(worker) {
+            self.feed_window(run, worker, epoch, index);
+        } else if run.by_halves {
             self.visit_by_halves(run, worker, epoch, index);
         } else {
             self.visit(run, worker, epoch, index);

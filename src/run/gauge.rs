@@ -26,6 +26,15 @@ struct Serial {
     /// What had landed at the read of each worker's last update, where the delay counts all of them; else empty.
     stamps: Vec<u64>,
     rule: Option<Adaptive>,
+    /// Σ γₖ of a rule by epochs, and what of it was of the weighted updates: where not all updates go equally far.
+    sum: Sum,
+}
+
+/// Σ γₖ, of all updates and of those of the worker that feeds a GPU.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sum {
+    pub(super) of_all: f64,
+    pub(super) of_batches: f64,
 }
 
 /// An update's number, its delay, and its step where a rule goes by it.
@@ -33,7 +42,20 @@ struct Serial {
 pub(super) struct Ticket {
     pub(super) k: u64,
     pub(super) delay: u64,
-    pub(super) step: Option<f64>,
+    pub(super) step: f64,
+}
+
+/// Who asks for a number, and for what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asking {
+    /// Rank of the worker in the replica.
+    pub(super) rank: usize,
+    /// What had landed before its read.
+    pub(super) read_at: u64,
+    /// γ of a rule by epochs.
+    pub(super) step: f64,
+    /// How many times as far as the others' the update may go, where it is a GPU's batch.
+    pub(super) batch: Option<f64>,
 }
 
 impl Gauge {
@@ -42,7 +64,7 @@ impl Gauge {
         let stamps = if measure == Measure::Stamps { vec![0; workers] } else { Vec::new() };
         Gauge {
             landed: CachePadded::new(Count::default()),
-            serial: CachePadded::new(Mutex::new(Serial { taken: 0, stamps, rule })),
+            serial: CachePadded::new(Mutex::new(Serial { taken: 0, stamps, rule, sum: Sum::default() })),
             whole: CachePadded::new(RwLock::new(())),
         }
     }
@@ -53,8 +75,8 @@ impl Gauge {
         self.landed.read()
     }
 
-    /// The number of an update of the worker of rank `rank`, which noted `read_at`; counts in `waits` if another is taken.
-    pub(super) fn take(&self, rank: usize, read_at: u64, waits: &mut u64) -> Ticket {
+    /// The number of the update that `asking` is of; counts in `waits` if another is taken.
+    pub(super) fn take(&self, asking: Asking, waits: &mut u64) -> Ticket {
         let mut serial = match self.serial.try_lock() {
             Ok(serial) => serial,
             Err(TryLockError::WouldBlock) => {
@@ -65,12 +87,16 @@ impl Gauge {
         };
         let k = serial.taken;
         serial.taken += 1;
-        if let Some(stamp) = serial.stamps.get_mut(rank) {
-            *stamp = read_at;
+        if let Some(stamp) = serial.stamps.get_mut(asking.rank) {
+            *stamp = asking.read_at;
         }
-        let oldest = serial.stamps.iter().copied().min().unwrap_or(read_at);
+        let oldest = serial.stamps.iter().copied().min().unwrap_or(asking.read_at);
         let delay = k - oldest;
-        Ticket { k, delay, step: serial.rule.as_mut().map(|rule| rule.next(delay)) }
+        let weight = asking.batch.unwrap_or(1.0);
+        let step = serial.rule.as_mut().map_or(weight * asking.step, |rule| rule.next_of(delay, weight));
+        serial.sum.of_all += step;
+        serial.sum.of_batches += if asking.batch.is_some() { step } else { 0.0 };
+        Ticket { k, delay, step }
     }
 
     /// An update's writes are all done.
@@ -79,10 +105,20 @@ impl Gauge {
         self.landed.add_one();
     }
 
-    /// Σ γₖ, and the last γₖ, of a rule by delay.
-    pub(super) fn travelled(&self) -> Option<(f64, f64)> {
+    /// Σ γₖ of a rule by delay, or where the updates `differ` in how far they go; else all go as far as the epoch says.
+    pub(super) fn travelled(&self, differ: bool) -> Option<f64> {
         let serial = self.serial.lock().expect(PANICKED);
-        serial.rule.as_ref().map(|rule| (rule.total(), rule.last()))
+        serial.rule.as_ref().map(Adaptive::total).or(differ.then_some(serial.sum.of_all))
+    }
+
+    /// The last γₖ of a rule by delay.
+    pub(super) fn last(&self) -> Option<f64> {
+        self.serial.lock().expect(PANICKED).rule.as_ref().map(Adaptive::last)
+    }
+
+    /// How far the numbered updates went.
+    pub(super) fn sum(&self) -> Sum {
+        self.serial.lock().expect(PANICKED).sum
     }
 
     /// The replica for an update's consistent reads; counts in `waits` if someone writes.
@@ -113,27 +149,51 @@ impl Gauge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{config::StepKind, step::Step};
+
+    fn asking(rank: usize, read_at: u64) -> Asking {
+        Asking { rank, read_at, step: 0.5, batch: None }
+    }
+
+    #[test]
+    fn a_batch_goes_as_many_times_as_far_as_it_may_and_the_sums_tell_it_from_the_others() {
+        let gauge = Gauge::new(Measure::Ticket, 2, None);
+        let batch = Asking { batch: Some(3.0), ..asking(1, 0) };
+        assert_eq!(gauge.take(asking(0, 0), &mut 0).step, 0.5);
+        let ticket = gauge.take(batch, &mut 0);
+        assert_eq!((ticket.step, ticket.delay), (1.5, 1));
+        let Sum { of_all, of_batches } = gauge.sum();
+        assert_eq!((of_all, of_batches), (2.0, 1.5));
+        assert_eq!((gauge.travelled(false), gauge.travelled(true)), (None, Some(2.0)));
+        // By delay: the room that a batch has is three times γ′, less what went since its read.
+        let step = Step { kind: StepKind::Adaptive1 { initial: None, alpha: 0.5 }, initial: 1.0 };
+        let gauge = Gauge::new(Measure::Ticket, 2, step.adaptive());
+        assert_eq!(gauge.take(asking(0, 0), &mut 0).step, 0.5);
+        assert_eq!(gauge.take(batch, &mut 0).step, 0.5 * (3.0 - 0.5));
+        assert_eq!(gauge.travelled(false), Some(1.75));
+    }
 
     #[test]
     fn a_delay_counts_the_updates_that_had_not_landed_at_the_read() {
         let gauge = Gauge::new(Measure::Ticket, 3, None);
+        let take = |rank, read_at| gauge.take(asking(rank, read_at), &mut 0).delay;
         let (a, b) = (gauge.landed(), gauge.landed());
-        assert_eq!(gauge.take(0, a, &mut 0).delay, 0);
+        assert_eq!(take(0, a), 0);
         // The first has its number and has not landed: another that reads now may not see it.
         let c = gauge.landed();
         gauge.land();
-        assert_eq!(gauge.take(1, b, &mut 0).delay, 1);
+        assert_eq!(take(1, b), 1);
         gauge.land();
-        assert_eq!(gauge.take(2, c, &mut 0).delay, 2);
+        assert_eq!(take(2, c), 2);
         gauge.land();
-        assert_eq!(gauge.take(0, gauge.landed(), &mut 0).delay, 0);
+        assert_eq!(take(0, gauge.landed()), 0);
     }
 
     #[test]
     fn stamps_count_the_oldest_of_all_workers_last_contributions() {
         let gauge = Gauge::new(Measure::Stamps, 2, None);
         let write = |rank, read_at| {
-            let ticket = gauge.take(rank, read_at, &mut 0);
+            let ticket = gauge.take(asking(rank, read_at), &mut 0);
             gauge.land();
             ticket.delay
         };

@@ -118,15 +118,22 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     /// Goes to the start of a worker's window; whether there is anything in it.
     fn open_window(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) -> bool {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, parts, cursor, .. } = &mut **seat.as_mut().expect(SEATED);
-        cursor.start(&run.stage(worker, epoch, index, order.epoch(epoch), parts));
+        let Seat { order, parts, cursor, feeder, .. } = &mut **seat.as_mut().expect(SEATED);
+        if let Some(feeder) = feeder {
+            let (_, window) = run.window_of(run.dealt(order, worker, epoch), index);
+            return feeder.open(window);
+        }
+        cursor.start(&run.stage(worker, epoch, index, run.dealt(order, worker, epoch), parts));
         cursor.next.is_some()
     }
 
     /// Lets the worker finish what it began; whether there is any.
     fn halt(&self, worker: usize) -> bool {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let cursor = &mut seat.as_mut().expect(SEATED).cursor;
+        let Seat { cursor, feeder, .. } = &mut **seat.as_mut().expect(SEATED);
+        if let Some(feeder) = feeder {
+            return feeder.halt();
+        }
         cursor.halt();
         cursor.next.is_some()
     }
@@ -134,12 +141,16 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     /// A worker's turn.
     fn take_turn(&self, run: &Run<'_, D>, active: &mut Active, epoch: u64) {
         let mut seat = self.seats[active.worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts, cursor, books } = &mut **seat.as_mut().expect(SEATED);
-        let stage = run.stage(active.worker, epoch, active.window, order.epoch(epoch), parts);
+        let Seat { order, hands, parts, cursor, books, feeder } = &mut **seat.as_mut().expect(SEATED);
+        let stage = run.stage(active.worker, epoch, active.window, run.dealt(order, active.worker, epoch), parts);
         let replica = &self.replicas[stage.replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
         let rarity = run.task.shards.rarity(active.worker);
         let sight = Sight::new(replica, &mut open, &mut open_beside, rarity, books.as_deref());
+        if let Some(feeder) = feeder {
+            active.left = Self::feed(run, self.method, &stage, &sight.x, hands, feeder);
+            return;
+        }
         if let Turn::Update { pause } = Self::turn(run, self.method, &stage, &sight, hands, cursor) {
             let lines = if run.task.consistent { 1 } else { self.method.lines_per_update() };
             active.owed += pause * 2.0 * lines as f64;
@@ -150,7 +161,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     fn flush_epoch(&self, run: &Run<'_, D>, worker: usize, epoch: u64) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
         let Seat { order, hands, parts, books, .. } = &mut **seat.as_mut().expect(SEATED);
-        let stage = run.stage(worker, epoch, run.windows() - 1, order.epoch(epoch), parts);
+        let stage = run.stage(worker, epoch, run.windows() - 1, run.dealt(order, worker, epoch), parts);
         let replica = &self.replicas[stage.replica];
         let mut open = replica.x.open();
         Self::flush(run, self.method, &stage, &replica.x.audited(&mut open, books.as_deref()), hands);

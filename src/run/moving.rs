@@ -237,7 +237,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         if std::mem::take(&mut hands.settled) {
             touched.mark_all(share(width, hands.rank.0, hands.rank.1));
         }
-        let (_, window) = run.window_of(order.epoch(epoch), index);
+        let (_, window) = run.window_of(run.dealt(order, worker, epoch), index);
         for bucket in window {
             let part = parts[bucket.part as usize];
             for line in bucket.range().filter(|line| part.rests.get(*line).is_none_or(Rest::moved)) {

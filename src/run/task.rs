@@ -1,6 +1,6 @@
 //! Everything that stays as it is during a run.
 
-use super::Ledgers;
+use super::{Feeding, Ledgers};
 use crate::{
     config::{Injection, OrderKind},
     data::{Shape, matrix::Matrix},
@@ -74,6 +74,8 @@ pub struct Task<'a, D> {
     pub exchange: Exchange,
     /// The step rule, for methods that have one.
     pub step: Option<Step>,
+    /// The worker that feeds a GPU, if one does.
+    pub feeding: Option<&'a Feeding<'a>>,
     /// Delays and stragglers to be met.
     pub injection: &'a Injection,
     /// Whether the reads of an update are to see one state of the vector.

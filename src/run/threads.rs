@@ -95,7 +95,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
         let Seat { order, hands, parts, .. } = &mut **seat.as_mut().expect(SEATED);
         let (frame, method, marks) = (task.frame.clone(), self.method.clone(), task.shards.marks(worker));
-        let buckets = order.epoch(epoch);
+        let buckets = run.dealt(order, worker, epoch);
         let (skipped, window) = run.window_of(buckets, index);
         let replica = &self.replicas[task.plan.workers[worker].replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());
@@ -164,9 +164,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     /// reads consistently.
     pub(super) fn visit_by_halves(&self, run: &Run<'_, D>, worker: usize, epoch: u64, index: usize) {
         let mut seat = self.seats[worker].lock().expect(PANICKED);
-        let Seat { order, hands, parts, cursor, books } = &mut **seat.as_mut().expect(SEATED);
+        let Seat { order, hands, parts, cursor, books, .. } = &mut **seat.as_mut().expect(SEATED);
         let (frame, method) = (run.task.frame.clone(), self.method.clone());
-        let mut stage = run.stage(worker, epoch, index, order.epoch(epoch), parts);
+        let mut stage = run.stage(worker, epoch, index, run.dealt(order, worker, epoch), parts);
         (stage.frame, stage.whole) = (&frame, true);
         let replica = &self.replicas[stage.replica];
         let (mut open, mut open_beside) = (replica.x.open(), replica.beside.open());

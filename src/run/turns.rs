@@ -9,6 +9,7 @@ use super::{
     Run,
     cursor::{Cursor, Half, Stage},
     engine::{Hands, Team, Vectors, settle},
+    gauge::Asking,
     injection::{Draws, stall},
 };
 use crate::{
@@ -92,7 +93,7 @@ impl<'a, D: Matrix> Run<'a, D> {
         }
     }
 
-    fn pace_at(&self, stage: &Stage<'_, D>, bucket: u32) -> Pace {
+    pub(super) fn pace_at(&self, stage: &Stage<'_, D>, bucket: u32) -> Pace {
         self.pace(stage.epoch, stage.skipped + bucket as usize, stage.of)
     }
 }
@@ -247,9 +248,9 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         }
         let gauge = &run.gauges[stage.replica];
         let held = stage.consistent.then(|| gauge.hold(&mut hands.locks_waited));
-        match gauge.travelled() {
+        match gauge.travelled(run.task.feeding.is_some()) {
             None => settle(method, x, hands, pace, true),
-            Some((total, _)) => {
+            Some(total) => {
                 // One update as long as all of them.
                 let pace = Pace { step: total - hands.swept, ..*pace };
                 method.settle(x, share(x.len(), rank, workers), method.lines_per_update() as u64, &pace);
@@ -280,9 +281,20 @@ fn measured<D: Matrix, L>(
     read_at: u64,
     step: f64,
 ) -> f64 {
-    let ticket = run.gauges[stage.replica].take(hands.rank.0, read_at, &mut hands.locks_waited);
+    let asking = Asking { rank: hands.rank.0, read_at, step, batch: None };
+    numbered(run, stage, hands, asking)
+}
+
+/// The same of any update.
+pub(super) fn numbered<D: Matrix, L>(
+    run: &Run<'_, D>,
+    stage: &Stage<'_, D>,
+    hands: &mut Hands<L>,
+    asking: Asking,
+) -> f64 {
+    let ticket = run.gauges[stage.replica].take(asking, &mut hands.locks_waited);
     hands.delays.count(ticket.delay);
-    let step = ticket.step.unwrap_or(step);
+    let step = ticket.step;
     if run.logs {
         let (worker, replica) = (stage.worker as u32, stage.replica as u32);
         let step = if run.task.step.is_some() { step } else { f64::NAN };

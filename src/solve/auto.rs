@@ -2,7 +2,7 @@
 
 use super::Form;
 use crate::{
-    config::{CellKind, DataMemory, L2, Layout, MergeKind, MethodKind, OrderKind, Setup, rank},
+    config::{CellKind, DataMemory, L2, Layout, MergeKind, MethodKind, OrderKind, Setup, gradients, rank},
     data::Shape,
     error::{Error, Result},
     loss::Loss,
@@ -34,6 +34,10 @@ fn automatic(setup: &Setup, shape: &Shape) -> Choice {
     if setup.problem.rank.is_some() {
         let why = "with a rank a term's gradient moves with the parameters, and of the methods only hogwild keeps nothing of it";
         return Choice { method: MethodKind::Hogwild, why: why.into() };
+    }
+    if setup.gradients.feeds() {
+        let why = "a GPU's updates are mini-batches, and those of the cpus beside it are of the same kind".into();
+        return Choice { method: MethodKind::named("minibatch"), why };
     }
     if setup.data.memory == DataMemory::Replicate {
         let why =
@@ -110,6 +114,12 @@ fn by_passes(setup: &Setup, shape: &Shape) -> bool {
 
 fn check(setup: &Setup, method: &MethodKind, shape: &Shape) -> Result<()> {
     let problem = &setup.problem;
+    if let Some(misfit) = gradients::misfit(setup) {
+        return Err(Error::unmet(
+            format!("{}.{}: gradients.on: {}", misfit.at.0, misfit.at.1, misfit.what),
+            misfit.remedy,
+        ));
+    }
     if let Some(misfit) = rank::misfit(setup) {
         return Err(Error::unmet(
             format!("{}.{}: with a rank: {}", misfit.at.0, misfit.at.1, misfit.what),

@@ -26,6 +26,20 @@ impl Fit<'_> {
                 ));
             }
         }
+        if let Some(feeder) = &self.plan.feeder {
+            let own = |worker: Option<usize>| worker == Some(feeder.worker);
+            let delayed = injection.workers.iter().flatten().any(|&worker| own(Some(worker as usize)));
+            if delayed || own(injection.straggler.worker()) {
+                let key = if delayed { "injection.delay_workers" } else { "injection.straggler" };
+                return Err(Error::unmet(
+                    format!(
+                        "{key} names worker {}, which feeds the GPU and makes no updates of its own",
+                        feeder.worker
+                    ),
+                    "Name another worker.",
+                ));
+            }
+        }
         if self.logs && self.choice.method.facts().is_some_and(|facts| facts.passes) {
             return Err(Error::unmet(
                 format!(

@@ -68,6 +68,14 @@ impl Fit<'_> {
             costs.add(&self.plan.shards[plan.shard].home, Cost::of_data(data));
             costs.add(&plan.home, Cost::of_workers(self.own_bytes(lines, plan.shard)));
         }
+        if let Some(feeder) = &self.plan.feeder {
+            // The device's copy, while it is sent, and what stands in for it; a snapshot and a gradient.
+            let shard = &self.plan.shards[self.plan.workers[feeder.worker].shard].workers;
+            let shares = self.shares(source);
+            let bytes = |part: &usize| self.entry_bytes() * shares[*part].1 + 16.0 * shares[*part].0;
+            let own = shard.iter().map(bytes).sum::<f64>() + 16.0 * self.width() as f64;
+            costs.add(&self.plan.workers[feeder.worker].home, Cost::of_workers(own));
+        }
         let rows = self.shape.rows as f64;
         if form == Form::Columns {
             self.plan.shards.iter().for_each(|shard| costs.add(&shard.home, Cost::of_data(marks * rows)));

@@ -1,13 +1,19 @@
 //! Where a run starts, and the fitted model and how it was come by.
 
+use super::Gpu;
 use crate::{
     checkpoint::Checkpoint,
     data::Shape,
+    error::Result,
+    gpu::{Opened, Options, Terms},
     model::Model,
     placement::{Label, actual::Actual},
     run::{Exchanged, Waits},
     trace::{CertificateKind, DelaySummary, Sample, Seen, StopReason},
 };
+
+/// Makes a device that has the terms given.
+pub type Opener<'a> = &'a (dyn Fn(Terms, &Options) -> Result<Opened> + Sync);
 
 /// Where a run starts, and who may stop it.
 #[derive(Default)]
@@ -20,6 +26,8 @@ pub struct Start<'a> {
     pub interrupted: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// What to look at of the memory, beside the solving.
     pub watching: Watching,
+    /// What opens the device of a GPU worker; `None` for [`gpu::open`](crate::gpu::open). Not asked under the interleaved runner.
+    pub device: Option<Opener<'a>>,
     /// How many pages of each array the kernel is asked for when all is placed; `None` for a share of them.
     pub pages_max: Option<usize>,
 }
@@ -97,6 +105,8 @@ pub struct Outcome {
     /// How long updates were delayed, where that was measured: by a step rule that needs it, under injection, or for a log of
     /// steps.
     pub delays: Option<DelaySummary>,
+    /// The GPU worker and what it did, where there was one.
+    pub gpu: Option<Gpu>,
     /// What was seen of the memory, as far as [`Start::watching`] asked.
     pub seen: Seen,
     /// γ₀, where the method has a step.

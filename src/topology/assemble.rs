@@ -1,9 +1,9 @@
 //! hwloc's objects → a [`Topology`]: who belongs to whom, by cpus alone, so that a machine without packages, cores or
 //! caches in its description comes out as well.
 
-use super::{Cache, Core, Cpu, Node, Origin, Topology, cpulist};
-use crate::os::hwloc::{Group, NumaNode, Objects};
-use std::collections::{HashMap, HashSet};
+use super::{Cache, Core, Cpu, Gpu, Node, Origin, Topology, cpulist};
+use crate::os::hwloc::{Card, Group, NumaNode, Objects};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// # Errors
 /// In words, if there is no cpu, or one without a number of its own.
@@ -22,6 +22,7 @@ pub(super) fn assemble(origin: Origin, objects: Objects) -> Result<Topology, Str
     let package_of = owners(&objects.packages);
     let nodes = nodes(&objects);
     let node_of = local_nodes(&nodes);
+    let gpus = objects.cards.iter().map(|card| gpu(card, &node_of)).collect();
     let cpu = |&os: &u32| {
         let core = core_of[&os];
         Cpu {
@@ -44,6 +45,7 @@ pub(super) fn assemble(origin: Origin, objects: Objects) -> Result<Topology, Str
         l2s: caches(objects.l2s),
         cores,
         distance: objects.distance,
+        gpus,
         quota_cpus: None,
         balancing: false,
         virtual_nodes: false,
@@ -107,4 +109,12 @@ fn local_nodes(nodes: &[Node]) -> HashMap<u32, usize> {
         }
     }
     local
+}
+
+/// What hangs on all nodes that have cpus hangs on none in particular, unless there is one.
+fn gpu(card: &Card, node_of: &HashMap<u32, usize>) -> Gpu {
+    let near: BTreeSet<usize> = card.cpus.iter().filter_map(|cpu| node_of.get(cpu).copied()).collect();
+    let all: BTreeSet<usize> = node_of.values().copied().collect();
+    let node = near.first().copied().filter(|_| near.len() < all.len() || all.len() == 1);
+    Gpu { name: card.name.clone(), pci: card.pci.clone(), node }
 }

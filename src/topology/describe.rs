@@ -1,6 +1,6 @@
 //! A topology as text for people.
 
-use super::{Origin, Topology, cpulist};
+use super::{Gpu, Origin, Topology, cpulist};
 use comfy_table::{Table, presets};
 use std::{
     collections::{BTreeMap, HashSet},
@@ -14,6 +14,9 @@ impl fmt::Display for Topology {
         writeln!(f, "{}", self.summary())?;
         for line in self.remarks() {
             writeln!(f, "{line}")?;
+        }
+        for gpu in &self.gpus {
+            writeln!(f, "{}", self.gpu(gpu))?;
         }
         if !self.nodes.is_empty() {
             writeln!(f, "\n{}", self.node_table())?;
@@ -58,6 +61,15 @@ fn counted(count: usize, one: &str) -> String {
 }
 
 impl Topology {
+    fn gpu(&self, gpu: &Gpu) -> String {
+        let name = gpu.name.as_deref().unwrap_or("GPU");
+        let near = match gpu.node {
+            Some(node) => format!("on node {}", self.nodes[node].os),
+            None => "no node stated".into(),
+        };
+        format!("{name} at {}, {near}", gpu.pci)
+    }
+
     fn summary(&self) -> String {
         let name = match self.origin {
             Origin::Host => "this host".into(),

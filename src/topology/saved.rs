@@ -59,6 +59,9 @@ fn check(topology: &Topology) -> std::result::Result<(), String> {
         }
     }
     check_places(topology)?;
+    if let Some(gpu) = topology.gpus.iter().find(|gpu| gpu.node.is_some_and(|node| node >= topology.nodes.len())) {
+        return Err(format!("GPU {} is on a node that is not there", gpu.pci));
+    }
     check_distance(topology)?;
     match topology.quota_cpus {
         Some(quota) if !(quota > 0.0 && quota.is_finite()) => Err(format!("a quota of {quota} cpus is none")),

@@ -17,7 +17,7 @@ use farrow::{
 
 /// Keeps every step.
 #[derive(Default)]
-struct Steps(Vec<StepTaken>);
+pub(super) struct Steps(pub(super) Vec<StepTaken>);
 
 impl Observer for Steps {
     fn wants_steps(&self) -> bool {
@@ -39,7 +39,7 @@ const ADAPTIVE1: StepKind = StepKind::Adaptive1 { initial: FULL, alpha: 0.9 };
 const ADAPTIVE2: StepKind = StepKind::Adaptive2 { initial: FULL };
 const NAIVE: StepKind = StepKind::NaiveDelay { initial: FULL };
 
-fn alike(rows: usize) -> Data {
+pub(super) fn alike(rows: usize) -> Data {
     data::from_rows(&vec![vec![(0, 1.0)]; rows], &vec![1.0; rows], 1).expect("valid rows")
 }
 

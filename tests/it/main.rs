@@ -14,6 +14,7 @@ mod damping;
 mod delays;
 mod drift;
 mod export;
+mod feeding;
 mod generate;
 mod golden;
 mod gossip;

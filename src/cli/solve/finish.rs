@@ -66,7 +66,7 @@ fn waits(of: &Waits) -> WorkerWaits {
 
 fn exit_code(strict: bool, stop: StopReason, watch: &Watch) -> u8 {
     match stop {
-        StopReason::Diverged => 1,
+        StopReason::Diverged | StopReason::DeviceFailed => 1,
         // The signal's number says more than a failed output, which was said in words.
         StopReason::Interrupted => watch.interrupt.exit_code().unwrap_or(130),
         _ if watch.failure.is_some() => 1,

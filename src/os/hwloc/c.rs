@@ -1,6 +1,6 @@
 //! The declarations of hwloc 2.x that are used, checked against `hwloc.h` and `hwloc/distances.h` of 2.9.
 
-use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulong, c_ushort, c_void};
 
 /// `hwloc_topology_t` points to one.
 #[repr(C)]
@@ -21,14 +21,14 @@ pub(super) struct Object {
     kind: c_int,
     subtype: *mut c_char,
     pub(super) os_index: c_uint,
-    name: *mut c_char,
+    pub(super) name: *mut c_char,
     total_memory: u64,
     pub(super) attr: *mut c_void,
     depth: c_int,
     logical_index: c_uint,
     next_cousin: *mut Object,
     prev_cousin: *mut Object,
-    parent: *mut Object,
+    pub(super) parent: *mut Object,
     sibling_rank: c_uint,
     next_sibling: *mut Object,
     prev_sibling: *mut Object,
@@ -53,6 +53,18 @@ pub(super) struct Object {
     gp_index: u64,
 }
 
+/// `struct hwloc_pcidev_attr_s`, up to the last member that is read.
+#[repr(C)]
+#[allow(dead_code)]
+pub(super) struct Pci {
+    pub(super) domain: c_ushort,
+    pub(super) bus: c_uchar,
+    pub(super) device: c_uchar,
+    pub(super) function: c_uchar,
+    pub(super) class: c_ushort,
+    pub(super) vendor: c_ushort,
+}
+
 /// `struct hwloc_distances_s`.
 #[repr(C)]
 pub(super) struct Distances {
@@ -72,6 +84,15 @@ pub(super) const TYPE_NUMA_NODE: c_int = 13;
 /// `HWLOC_TYPE_DEPTH_NUMANODE`.
 pub(super) const DEPTH_NUMA_NODE: c_int = -3;
 
+/// `HWLOC_TYPE_DEPTH_PCI_DEVICE`.
+pub(super) const DEPTH_PCI_DEVICE: c_int = -5;
+
+/// `HWLOC_TYPE_FILTER_KEEP_IMPORTANT`.
+pub(super) const KEEP_IMPORTANT: c_int = 3;
+
+/// `HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST`.
+pub(super) const LEAVE_OUT: c_ulong = 1;
+
 /// `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED`: keep what the cpuset forbids, so that it can be shown as not usable.
 pub(super) const INCLUDE_DISALLOWED: c_ulong = 1;
 
@@ -88,6 +109,12 @@ unsafe extern "C" {
         length: c_int,
     ) -> c_int;
     pub(super) fn hwloc_topology_set_synthetic(topology: *mut Topology, text: *const c_char) -> c_int;
+    pub(super) fn hwloc_topology_set_io_types_filter(topology: *mut Topology, filter: c_int) -> c_int;
+    pub(super) fn hwloc_topology_set_components(
+        topology: *mut Topology,
+        flags: c_ulong,
+        name: *const c_char,
+    ) -> c_int;
     pub(super) fn hwloc_topology_load(topology: *mut Topology) -> c_int;
     pub(super) fn hwloc_topology_destroy(topology: *mut Topology);
     pub(super) fn hwloc_topology_is_thissystem(topology: *mut Topology) -> c_int;

@@ -4,9 +4,9 @@ use super::read;
 use farrow::{
     config::{
         CellKind, ClassWeight, Constraint, Count, DataMemory, DataPlacement, DelayKind, Every, ExchangeKind,
-        Granularity, GraphKind, HugePages, Injection, L2, Layout, MergeKind, MessageFaults, MethodKind, Moves,
-        Normalize, OrderKind, ParameterMemory, Parameters, Pin, Problem, Runner, Setup, Smt, StepKind, Stop,
-        Straggler, WorkerOrder, Workers,
+        Gradients, GradientsOn, Granularity, GraphKind, HugePages, Injection, L2, Layout, MergeKind, MessageFaults,
+        MethodKind, Moves, Normalize, OrderKind, ParameterMemory, Parameters, Pin, Problem, Runner, Setup, Smt,
+        StepKind, Stop, Straggler, WorkerOrder, Workers,
     },
     loss::Loss,
 };
@@ -184,6 +184,25 @@ fn stops() -> impl Strategy<Value = Stop> {
     )
 }
 
+/// On the cpu, a GPU or both, as far as the workers and what is injected allow.
+fn gradients(seed: u64, workers: &Workers, injection: &Injection) -> Gradients {
+    let adapter = (seed % 2 == 0).then(|| "H200".to_string());
+    let rows = (seed % 5 > 1).then_some(1 + seed as usize % 100_000);
+    let with = |on| Gradients { on, adapter, fallback: seed % 3 == 0, rows, share: None };
+    let many = !matches!(&workers.count, Count::Exactly(1))
+        && !matches!(&workers.count, Count::On(cpus) if cpus.len() < 2);
+    let one = matches!(workers.count, Count::Cores | Count::Exactly(1));
+    let calm = injection.delay == DelayKind::None && injection.straggler == Straggler::None;
+    match seed % 7 {
+        0..3 if many => {
+            let share = (seed % 4 > 1).then_some((1 + seed % 99) as f64 / 100.0);
+            Gradients { share, ..with(GradientsOn::Both) }
+        }
+        3..6 if one && calm => with(GradientsOn::Gpu),
+        _ => Gradients::cpu(),
+    }
+}
+
 /// Setups without the contradictions that a check refuses.
 fn setups() -> impl Strategy<Value = Setup> {
     let orders = prop_oneof![
@@ -259,6 +278,8 @@ fn setups() -> impl Strategy<Value = Setup> {
                 _ if gossips || parameters.replicas == Some(Granularity::Machine) => Moves::All,
                 _ => Moves::Touched,
             };
+            let fits = hogwild && problem.rank.is_none() && parameters.merge != MergeKind::Locked;
+            let gradients = if fits { gradients(seed, &workers, &injection) } else { Gradients::cpu() };
             Setup {
                 problem,
                 virtual_nodes,
@@ -270,6 +291,7 @@ fn setups() -> impl Strategy<Value = Setup> {
                 order,
                 exchange,
                 moves,
+                gradients,
                 injection,
                 stop,
                 runner,
