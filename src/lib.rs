@@ -120,8 +120,7 @@
 //!   HogWild++ takes the paper's Δ, not its code's, which multiplies it by the step. Push-sum's guard lets a replica send
 //!   without having received while its weight is high, or a single message would be left in the end.
 //! * A GPU's batch of B rows may go min(B/b, L_b/L_B) times as far as a cpu's update of b ([`run::feeding`]). Where updates differ so,
-//!   sweeps of the regulariser go by Σγ of all of them. Without a step set, `diminishing` halves after 4B/(γ₀λn) epochs, since an
-//!   epoch of large batches has few steps.
+//!   sweeps of the regulariser go by Σγ of all of them.
 //! * With `data.memory = "replicate"` an epoch is still n visits, of all nodes together, each of which goes on where it was
 //!   in an order of its own; DimmWitted's epoch has every node visit all rows.
 //! * `parameters.layout` renumbers columns when rows are copied; the update loop knows nothing of it ([`layout`]).

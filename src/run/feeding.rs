@@ -252,6 +252,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
             rank: hands.rank.0,
             read_at: batch.landed,
             step: pace.step,
+            part: batch.lines as f64 / feeder.rows() as f64,
             batch: run.task.feeding.map(|feeding| feeding.weight),
         };
         pace.step = numbered(run, stage, hands, asking);

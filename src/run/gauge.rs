@@ -26,11 +26,12 @@ struct Serial {
     /// What had landed at the read of each worker's last update, where the delay counts all of them; else empty.
     stamps: Vec<u64>,
     rule: Option<Adaptive>,
-    /// Σ γₖ of a rule by epochs, and what of it was of the weighted updates: where not all updates go equally far.
+    /// How far the updates went.
     sum: Sum,
 }
 
-/// Σ γₖ, of all updates and of those of the worker that feeds a GPU.
+/// Σ γₖ, of all updates and of those of the worker that feeds a GPU, where an update of fewer lines than others counts for as much
+/// less.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum {
     pub(super) of_all: f64,
@@ -54,6 +55,8 @@ pub(super) struct Asking {
     pub(super) read_at: u64,
     /// γ of a rule by epochs.
     pub(super) step: f64,
+    /// The part of an update's lines that it has: less than 1 of the last of a window.
+    pub(super) part: f64,
     /// How many times as far as the others' the update may go, where it is a GPU's batch.
     pub(super) batch: Option<f64>,
 }
@@ -94,8 +97,8 @@ impl Gauge {
         let delay = k - oldest;
         let weight = asking.batch.unwrap_or(1.0);
         let step = serial.rule.as_mut().map_or(weight * asking.step, |rule| rule.next_of(delay, weight));
-        serial.sum.of_all += step;
-        serial.sum.of_batches += if asking.batch.is_some() { step } else { 0.0 };
+        serial.sum.of_all += asking.part * step;
+        serial.sum.of_batches += if asking.batch.is_some() { asking.part * step } else { 0.0 };
         Ticket { k, delay, step }
     }
 
@@ -105,10 +108,12 @@ impl Gauge {
         self.landed.add_one();
     }
 
-    /// Σ γₖ of a rule by delay, or where the updates `differ` in how far they go; else all go as far as the epoch says.
+    /// Σ γₖ where updates `differ` in how far they go, as under a rule by delay they do; else all go as far as the epoch says. An
+    /// update that has a part of the lines counts for that part, as its gradients do: a regulariser that went by all of γₖ would
+    /// weigh more than was asked.
     pub(super) fn travelled(&self, differ: bool) -> Option<f64> {
         let serial = self.serial.lock().expect(PANICKED);
-        serial.rule.as_ref().map(Adaptive::total).or(differ.then_some(serial.sum.of_all))
+        (differ || serial.rule.is_some()).then_some(serial.sum.of_all)
     }
 
     /// The last γₖ of a rule by delay.
@@ -152,7 +157,7 @@ mod tests {
     use crate::{config::StepKind, step::Step};
 
     fn asking(rank: usize, read_at: u64) -> Asking {
-        Asking { rank, read_at, step: 0.5, batch: None }
+        Asking { rank, read_at, step: 0.5, part: 1.0, batch: None }
     }
 
     #[test]
@@ -170,7 +175,10 @@ mod tests {
         let gauge = Gauge::new(Measure::Ticket, 2, step.adaptive());
         assert_eq!(gauge.take(asking(0, 0), &mut 0).step, 0.5);
         assert_eq!(gauge.take(batch, &mut 0).step, 0.5 * (3.0 - 0.5));
+        let part = Asking { part: 0.25, ..asking(0, 2) };
         assert_eq!(gauge.travelled(false), Some(1.75));
+        let step = gauge.take(part, &mut 0).step;
+        assert_eq!(gauge.travelled(false), Some(1.75 + 0.25 * step));
     }
 
     #[test]

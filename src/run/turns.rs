@@ -195,7 +195,12 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         let (update, slots) = cursor.update(place);
         let mut pace = run.pace_at(stage, slots[0].bucket);
         if line == 0 {
-            step = if stage.measures { measured(run, stage, hands, update.read_at, pace.step) } else { pace.step };
+            step = if stage.measures {
+                let part = update.lines as f64 / method.lines_per_update() as f64;
+                measured(run, stage, hands, (update.read_at, part), pace.step)
+            } else {
+                pace.step
+            };
         }
         pace.step = step;
         let lines = update.lines;
@@ -278,10 +283,10 @@ fn measured<D: Matrix, L>(
     run: &Run<'_, D>,
     stage: &Stage<'_, D>,
     hands: &mut Hands<L>,
-    read_at: u64,
+    (read_at, part): (u64, f64),
     step: f64,
 ) -> f64 {
-    let asking = Asking { rank: hands.rank.0, read_at, step, batch: None };
+    let asking = Asking { rank: hands.rank.0, read_at, step, part, batch: None };
     numbered(run, stage, hands, asking)
 }
 

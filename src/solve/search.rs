@@ -33,7 +33,7 @@ impl Fit<'_> {
             First::OfTerms => StepKind::Constant { initial: None },
             First::Searched => StepKind::Diminishing { initial: None, half: 1.0 },
         };
-        let mut kind = self.setup.step.unwrap_or(usual);
+        let kind = self.setup.step.unwrap_or(usual);
         let saved = placed.start.resume.as_ref().and_then(|checkpoint| checkpoint.step_initial);
         let rows = self.rows_per_update();
         let initial = kind.initial().or(saved).unwrap_or_else(|| {
@@ -45,21 +45,8 @@ impl Fit<'_> {
                 search(&placed.shards, &placed.frame, rows)
             }
         });
-        let unset = self.setup.step.is_none() && self.plan.feeder.is_some();
-        if let (StepKind::Diminishing { half, .. }, true) = (&mut kind, unset) {
-            *half = half_of_batches(rows, initial, placed);
-        }
         Some(Step { kind, initial })
     }
-}
-
-/// Epochs after which steps of `rows` rows have halved, where a GPU takes part and none are set: an epoch is few large steps, and
-/// γ₀/(1 + t/half) must go on for as many of them as it takes to forget where the run began, some times 1/(γ₀λ) (Bottou 2012, §5.2,
-/// by epochs of n/`rows` steps; λ is λ₂, or 1/n if that is more).
-fn half_of_batches<D: Matrix>(rows: usize, initial: f64, placed: &Placed<'_, D>) -> f64 {
-    const TIMES: f64 = 4.0;
-    let n = placed.frame.rows as f64;
-    (TIMES * rows as f64 / (initial * placed.frame.prox.l2.max(1.0 / n) * n)).max(StepKind::HALF)
 }
 
 /// The candidate whose single pass over the sample leaves the least objective on the sample. Starts at 1/(φ″max times

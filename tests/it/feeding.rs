@@ -94,16 +94,15 @@ fn a_gpu_alone_takes_the_mini_batch_steps_that_a_hand_would() {
         let batches: Vec<Vec<usize>> = (0..rows).collect::<Vec<_>>().chunks(b).map(<[usize]>::to_vec).collect();
         let mut x = 0.0f64;
         for _ in 0..3 {
-            // R0 R1 W0 R2 W1 W2, and the regulariser after each: 5 lines or more are half an epoch, when a sweep is due.
+            // R0 R1 W0 R2 W1 W2, and after each the regulariser, for as many lines as there were.
             let mut seen = [x, x, 0.0];
-            let mut unsettled = 0;
             let mut lines = 0;
             for (k, batch) in batches.iter().enumerate() {
                 x -= gamma * gradient(seen[k], batch);
-                (unsettled, lines) = (unsettled + 1, lines + batch.len());
+                lines += batch.len();
                 if lines >= sweep_after(rows) || k + 1 == batches.len() {
-                    x /= 1.0 + f64::from(unsettled) * gamma * lambda;
-                    (unsettled, lines) = (0, 0);
+                    x /= 1.0 + lines as f64 / b as f64 * gamma * lambda;
+                    lines = 0;
                 }
                 if k + 2 < batches.len() {
                     seen[k + 2] = x;
@@ -259,6 +258,8 @@ fn a_gpu_alone_and_beside_cpus_comes_to_a_gap_of_a_ten_thousandth() {
                 setup.problem.loss = loss;
                 setup.problem.l2 = L2::Value(1e-2);
                 (setup.stop.target, setup.stop.max_epochs) = (Some(1e-4), 3000);
+                // On 24 columns lossy writes lose so many that what is left has another optimum.
+                setup.parameters.merge = MergeKind::Lossless;
                 let found = ended(spec(dense), &mut setup, workers);
                 let what = format!("dense {dense} {on:?} {loss:?}: {:?} {:?}", found.gap_relative, found.gpu);
                 assert_eq!(found.stop, StopReason::Target, "{what}");
