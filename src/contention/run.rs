@@ -22,6 +22,7 @@ use crate::{
 };
 use serde::Serialize;
 
+mod advice;
 mod expected;
 pub mod trials;
 mod verdict;
@@ -162,7 +163,7 @@ pub struct Bill {
     pub trials: Told<Trials>,
     /// What it amounts to.
     pub findings: Vec<Finding>,
-    /// Whether none of them asks for a change.
+    /// Whether none of them matters.
     pub clean: bool,
 }
 
@@ -257,7 +258,7 @@ fn draw_up(setup: &Setup, plan: &Plan, outcome: &Outcome, looked: Looked) -> Bil
         clean: true,
     };
     bill.findings = verdict::findings(&bill, setup, plan, outcome);
-    bill.clean = bill.findings.iter().all(|finding| finding.change.is_empty());
+    bill.clean = bill.findings.iter().all(|finding| !finding.matters);
     bill
 }
 

@@ -324,8 +324,8 @@ fn named(line: &HotLine) -> String {
 }
 
 fn verdict(bill: &Bill) -> String {
-    let asking: Vec<&Finding> = bill.findings.iter().filter(|finding| !finding.change.is_empty()).collect();
-    if asking.is_empty() {
+    let mattering: Vec<&Finding> = bill.findings.iter().filter(|finding| finding.matters).collect();
+    if mattering.is_empty() {
         return match &bill.trials {
             Told::Figure(_) => {
                 entry("verdict", "clean: no cause takes a twentieth of the time beyond what trials vary by")
@@ -336,7 +336,7 @@ fn verdict(bill: &Bill) -> String {
         };
     }
     let mut text = String::new();
-    for finding in asking {
+    for finding in mattering {
         let seconds = finding.seconds.map_or(String::new(), |seconds| {
             let share = finding.share.map_or(String::new(), |share| format!(" ({:.0} %)", 100.0 * share));
             format!("{} s{share} ", short(seconds))
@@ -344,6 +344,10 @@ fn verdict(bill: &Bill) -> String {
         text += &entry("verdict", &format!("{seconds}lost to {}: {}", name(finding.cause), finding.why));
         for line in &finding.change {
             let _ = writeln!(text, "{:12}  {line}", "");
+        }
+        if finding.change.is_empty() {
+            let _ =
+                writeln!(text, "{:12}  # no line of a config that it does not have already would change this", "");
         }
     }
     text

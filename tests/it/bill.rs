@@ -3,7 +3,10 @@
 
 use super::solve::{planned, setup};
 use farrow::{
-    config::{Granularity, L2, Layout, MergeKind, MethodKind, OrderKind, Runner, Setup, StepKind, Straggler},
+    config::{
+        Every, ExchangeKind, Granularity, L2, Layout, MergeKind, MethodKind, OrderKind, Runner, Settings, Setup,
+        StepKind, Straggler,
+    },
     contention::run::{Bill, Cause, Look, Told, bill},
     data::{self, Data, Repeated},
     loss::Loss,
@@ -192,8 +195,8 @@ fn sampled_delays_are_of_all_workers_that_share_a_replica_and_of_no_others() {
         let start = Start { watching: Watching { delays: true, audit: false }, ..Start::default() };
         let outcome = solve(one_in_ten(4000), &setup, &plan, start, &mut Silent).expect("solved");
         let all = outcome.seen.all_delays().summary("sampled").expect("sampled");
-        // One update in 32 a worker of the replica.
-        let every = if shared { 64.0 } else { 32.0 };
+        // One update in 128 a worker of the replica.
+        let every = if shared { 256.0 } else { 128.0 };
         near(all.updates as f64, 160_000.0 / every, 0.02);
         assert!(shared || all.max == 0, "{all:?}");
         assert!(outcome.delays.is_none(), "nothing was numbered for it");
@@ -279,8 +282,60 @@ fn a_planted_slow_worker_is_named() {
     let share = gate.share.expect("sized");
     assert!((0.2..0.95).contains(&share), "{gate:?}");
     assert!(bill.each[1].busy_seconds > 2.0 * bill.each[0].busy_seconds, "{:?}", bill.each);
-    assert!(gate.why.contains("worker 1") && !gate.change.is_empty(), "{gate:?}");
+    assert!(gate.why.contains("worker 1") && gate.matters, "{gate:?}");
+    // Nine tenths of the work in half the time: the slow worker is better left out.
+    assert!(gate.change.iter().any(|line| line.starts_with("workers.cpus")), "{gate:?}");
     assert!(!bill.clean);
+    follow(&bill, &setup);
+}
+
+/// Each finding's lines can be added to the config of the run, and change it.
+fn follow(bill: &Bill, setup: &Setup) {
+    for finding in bill.findings.iter().filter(|finding| !finding.change.is_empty()) {
+        assert!(finding.matters, "{finding:?}");
+        let mut settings = Settings::new();
+        settings.text("run.toml", &setup.to_toml()).expect("what a setup writes can be read");
+        let before = settings.check().expect("valid").to_toml();
+        for line in finding.change.iter().filter(|line| !line.starts_with('#')) {
+            settings.set(line.split('#').next().expect("a line").trim()).expect("a setting");
+        }
+        let after = settings.check().unwrap_or_else(|error| panic!("{error}: {:?}", finding.change)).to_toml();
+        assert_ne!(before, after, "{finding:?}");
+    }
+}
+
+#[test]
+fn what_a_bill_advises_fits_the_config_and_is_not_what_it_has_already() {
+    // Two replicas that meet after each update are nearly all exchange; by a kind that is named, and by the usual one.
+    for method in ["hogwild", "dual"] {
+        for kind in ["auto", "average"] {
+            let mut setup = hinge(Granularity::Core, 10);
+            setup.method = MethodKind::named(method);
+            if method == "dual" {
+                (setup.problem.l2, setup.step) = (L2::Value(0.1), None);
+            }
+            let every = Every::Updates(1);
+            setup.exchange = (kind == "average").then_some(ExchangeKind::Average { every });
+            setup.stop.evaluate_every = Some(1);
+            let bill = billed(signed(5_000), &setup, &host());
+            follow(&bill, &setup);
+            let of = |cause| bill.findings.iter().find(|finding| finding.cause == cause).expect("told of");
+            let rarely = |line: &String| line.starts_with("exchange.every = \"epoch\"");
+            if kind == "average" && bill.workers > 1 {
+                assert!(of(Cause::Exchange).matters && of(Cause::Exchange).change.iter().any(rarely), "{bill:?}");
+            }
+            // The same with all that was advised of exchanges has nothing left to advise of them.
+            setup.exchange = Some(ExchangeKind::Average { every: Every::Epoch });
+            setup.stop.evaluate_every = Some(10);
+            let again = billed(signed(5_000), &setup, &host());
+            follow(&again, &setup);
+            let advised: Vec<&String> = again.findings.iter().flat_map(|finding| &finding.change).collect();
+            assert!(
+                !advised.iter().any(|line| line.starts_with("exchange") || line.starts_with("stop")),
+                "{advised:?}"
+            );
+        }
+    }
 }
 
 /// Tries what other work on the machine can spoil up to so many times; the last failure counts.
@@ -352,7 +407,7 @@ fn a_run_without_sharing_is_accused_of_none() {
     assert_eq!((audited.lines_taken, audited.lines_shared, audited.conflicted), (0, 0, 0));
     assert_eq!((audited.lost.as_ref().expect("replicas meet").writes, bill.memory.bytes_misplaced), (0.0, 0));
     let asking: Vec<Cause> =
-        bill.findings.iter().filter(|finding| !finding.change.is_empty()).map(|finding| finding.cause).collect();
+        bill.findings.iter().filter(|finding| finding.matters).map(|finding| finding.cause).collect();
     let of_others = |cause: &Cause| matches!(cause, Cause::Gate | Cause::Exchange | Cause::SharedMemory);
     assert!(asking.iter().all(of_others), "{:?}", bill.findings);
     assert!(bill.findings.iter().all(|finding| finding.cause != Cause::Merge), "{:?}", bill.findings);

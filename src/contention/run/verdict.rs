@@ -1,6 +1,6 @@
 //! What a bill amounts to: seconds by cause, and the lines of a config that would change them.
 
-use super::{Bill, Measured, Misplaced, Trials};
+use super::{Bill, Measured, Misplaced, Trials, advice};
 use crate::{
     config::{Granularity, Layout, MergeKind, Setup},
     placement::Plan,
@@ -8,7 +8,7 @@ use crate::{
 };
 use serde::Serialize;
 
-/// A cause that takes less than this part of the solving is not worth a change.
+/// A cause that takes less than this part of the solving does not matter.
 const WORTH: f64 = 0.05;
 /// Of the lines taken, the part that must be for another slot before layouts are spoken of.
 const FALSE_SHARING: f64 = 0.5;
@@ -50,7 +50,9 @@ pub struct Finding {
     pub share: Option<f64>,
     /// In a sentence.
     pub why: String,
-    /// What to change, a line of a config each with a reason behind `#`; empty where nothing asks for it.
+    /// Whether it takes a twentieth of the time or more, beyond what trials vary by.
+    pub matters: bool,
+    /// What to change where it matters, a line of a config each with a reason behind `#`; empty where no line would.
     pub change: Vec<String>,
 }
 
@@ -64,12 +66,13 @@ pub(super) fn findings(bill: &Bill, setup: &Setup, plan: &Plan, outcome: &Outcom
         findings.push(shared_lines(&scale, trials, setup, plan));
         // On a replica a worker nothing is merged.
         findings.extend((plan.granularity != Granularity::Core).then(|| merge(&scale, trials, setup)));
-        findings.push(shared_memory(&scale, trials));
+        findings.push(shared_memory(&scale, trials, setup, plan));
     }
     // Where workers take turns on one thread, or go by passes that a serial part leads, waiting is not for each other.
     if bill.each.iter().any(|worker| worker.busy_seconds > 0.0) && !outcome.passes {
-        findings.extend((plan.replicas.len() > 1).then(|| exchange(bill, outcome)));
-        findings.push(gate(bill, plan));
+        let rarely = advice::exchange_rarely(setup, plan, outcome);
+        findings.extend((plan.replicas.len() > 1).then(|| exchange(bill, outcome, rarely.clone())));
+        findings.push(gate(bill, plan, rarely.into_iter().chain(advice::evaluate_rarely(setup, outcome))));
     }
     findings.extend(wrong_node(bill, trials));
     let rest = usize::from(trials.is_some());
@@ -113,8 +116,8 @@ impl Scale<'_> {
     fn finding(&self, cause: Cause, ns: Measured, why: String, change: Vec<String>) -> Finding {
         let wall = |ns: f64| ns * self.wall;
         let share = wall(ns.median) / self.bill.seconds_solve;
-        // What the rounds do not tell from nothing asks for no change.
-        let told = share >= WORTH && ns.sure;
+        // What the rounds do not tell from nothing does not matter, nor does what updates themselves take.
+        let matters = share >= WORTH && ns.sure && cause != Cause::Updates;
         Finding {
             cause,
             seconds: Some(wall(ns.median)),
@@ -122,7 +125,8 @@ impl Scale<'_> {
             seconds_high: Some(wall(ns.high)),
             share: Some(share),
             why,
-            change: if told { change } else { Vec::new() },
+            matters,
+            change: if matters { change } else { Vec::new() },
         }
     }
 }
@@ -175,7 +179,10 @@ fn merge(scale: &Scale<'_>, trials: &Trials, setup: &Setup) -> Finding {
         MergeKind::Consistent => ("one lock of all", vec![lossy(scale.bill)]),
     };
     let why = format!("{:.0} ns an update for {name} with nobody else there", ns.median);
-    scale.finding(Cause::Merge, ns, why, change)
+    let mut finding = scale.finding(Cause::Merge, ns, why, change);
+    // There is no cheaper way to write what is shared.
+    finding.matters &= kind != MergeKind::Lossy;
+    finding
 }
 
 fn lossy(bill: &Bill) -> String {
@@ -186,25 +193,18 @@ fn lossy(bill: &Bill) -> String {
     format!("parameters.merge = \"lossy\"{conflicts}")
 }
 
-fn shared_memory(scale: &Scale<'_>, trials: &Trials) -> Finding {
+fn shared_memory(scale: &Scale<'_>, trials: &Trials, setup: &Setup, plan: &Plan) -> Finding {
     let ns = trials.shared_memory_ns;
     let alone = trials.private_alone_ns.median;
     let why = format!(
         "{:.0} ns an update more with all workers than alone, on memory of their own: caches, bandwidth, sibling threads",
         ns.median
     );
-    let change = if ns.median > alone {
-        vec![format!(
-            "workers.count = {}   # half as many: an update takes more than twice as long beside the others",
-            (scale.bill.workers / 2).max(1)
-        )]
-    } else {
-        vec!["workers.smt = \"never\"       # where workers are siblings; parameters.cell = \"f32\" halves the model".into()]
-    };
+    let change = advice::memory(setup, plan, ns.median > alone);
     scale.finding(Cause::SharedMemory, ns, why, change)
 }
 
-fn exchange(bill: &Bill, outcome: &Outcome) -> Finding {
+fn exchange(bill: &Bill, outcome: &Outcome, change: Vec<String>) -> Finding {
     let rest = |worker: &super::WorkerBill| bill.seconds_solve - worker.busy_seconds - worker.gate_seconds;
     let seconds = bill.each.iter().map(rest).sum::<f64>() / bill.workers as f64;
     let share = seconds / bill.seconds_solve;
@@ -212,14 +212,12 @@ fn exchange(bill: &Bill, outcome: &Outcome) -> Finding {
     if let Some(exchanged) = outcome.exchanged {
         why += &format!("; {:.0} % of the slots are moved", 100.0 * exchanged.share);
     }
-    let change =
-        vec!["exchange.every = \"epoch\"   # once an epoch; or a number of updates above the present one".into()];
     plain(Cause::Exchange, seconds, share, why, change)
 }
 
 /// A cause that the run itself tells.
 fn plain(cause: Cause, seconds: f64, share: f64, why: String, change: Vec<String>) -> Finding {
-    let change = if share >= WORTH { change } else { Vec::new() };
+    let matters = share >= WORTH;
     Finding {
         cause,
         seconds: Some(seconds),
@@ -227,11 +225,12 @@ fn plain(cause: Cause, seconds: f64, share: f64, why: String, change: Vec<String
         seconds_high: None,
         share: Some(share),
         why,
-        change,
+        matters,
+        change: if matters { change } else { Vec::new() },
     }
 }
 
-fn gate(bill: &Bill, plan: &Plan) -> Finding {
+fn gate(bill: &Bill, plan: &Plan, fewer: impl Iterator<Item = String>) -> Finding {
     let waits: Vec<f64> = bill.each.iter().map(|worker| worker.gate_seconds).collect();
     let mean = waits.iter().sum::<f64>() / waits.len().max(1) as f64;
     let seconds = mean;
@@ -243,21 +242,14 @@ fn gate(bill: &Bill, plan: &Plan) -> Finding {
     if let Some(worker) = slowest {
         let cpus = crate::cpulist::format(&plan.workers[worker].cpus);
         why += &format!("; the last to arrive is mostly worker {worker}, on cpu {cpus}");
-        let others = plan.workers.iter().enumerate().filter(|(other, _)| *other != worker);
-        let mut others: Vec<u32> = others.flat_map(|(_, other)| other.cpus.iter().copied()).collect();
-        others.sort_unstable();
-        others.dedup();
-        let others = crate::cpulist::format(&others);
-        change.push(format!(
-            "workers.cpus = \"{others}\"   # without cpu {cpus}, which others use or which is slower"
-        ));
+        let of_others = (waits.iter().sum::<f64>() - waits[worker]) / (waits.len() - 1) as f64;
+        change.extend(advice::without(worker, of_others / bill.seconds_solve, plan));
     }
-    if plan.replicas.len() > 1 {
-        change.push("exchange.every = \"epoch\"   # fewer meetings".into());
-    }
-    change.push("stop.evaluate_every = 10   # fewer evaluations, which all wait for".into());
-    let change = if waits.len() > 1 { change } else { Vec::new() };
-    plain(Cause::Gate, seconds, share, why, change)
+    change.extend(fewer);
+    let mut finding = plain(Cause::Gate, seconds, share, why, change);
+    // One worker waits for nobody.
+    finding.matters &= waits.len() > 1;
+    finding
 }
 
 /// Pages that left their homes, or never came there. What they took is what the run took beyond its trials, whose pages were new and at
@@ -299,6 +291,7 @@ fn wrong_node(bill: &Bill, trials: Option<&Trials>) -> Option<Finding> {
             "{share:.1} % of the pages looked up were on another node than planned when the run ended: {}; {at_first}{untimed}",
             what.join(", ")
         ),
+        matters: strayed(bill),
         change: if strayed(bill) { vec![change.into()] } else { Vec::new() },
     })
 }
