@@ -103,8 +103,8 @@ impl Noise {
         self.spread_median <= 0.1 && self.spread_p90 <= 0.3 && self.disturbed * 10 <= self.asked
     }
 
-    /// True if the way between two cpus seems to change: siblings of a core one moment and cores that share nothing the next
-    /// are three to five times apart, while other work on the same cpus moves a median by less than half.
+    /// True if the way between two cpus seems to change: prices of siblings of a core and of two cores are three to five times
+    /// apart, and what else disturbs a pass is asked again, and moves few of these medians by half.
     pub fn cpus_move(&self) -> bool {
         self.spread_between_cpus > 0.5
     }
