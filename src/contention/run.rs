@@ -13,6 +13,7 @@ use crate::{
     config::{Granularity, MergeKind, Runner, Setup},
     data::{Repeated, statistics::Rows},
     error::Result,
+    method::{Form, Kind},
     os::counters::{self, MachineUsage, Reading},
     placement::{Label, Plan, plan},
     run::Waits,
@@ -366,6 +367,11 @@ fn untimed(setup: &Setup, plan: &Plan, outcome: &Outcome) -> Option<String> {
         return Some("one worker has nobody to share with".into());
     }
     passes(outcome)
+}
+
+/// What store and state of the run's method mean.
+fn form(outcome: &Outcome) -> Form {
+    Kind::named(outcome.method).form()
 }
 
 fn passes(outcome: &Outcome) -> Option<String> {

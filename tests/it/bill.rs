@@ -3,10 +3,7 @@
 
 use super::solve::{planned, setup};
 use farrow::{
-    config::{
-        Every, ExchangeKind, Granularity, L2, Layout, MergeKind, MethodKind, OrderKind, Runner, Settings, Setup,
-        StepKind, Straggler,
-    },
+    config::{Granularity, L2, Layout, MergeKind, MethodKind, OrderKind, Runner, Setup, StepKind, Straggler},
     contention::run::{Bill, Cause, Look, Told, bill},
     data::{self, Data, Repeated},
     loss::Loss,
@@ -283,59 +280,9 @@ fn a_planted_slow_worker_is_named() {
     assert!((0.2..0.95).contains(&share), "{gate:?}");
     assert!(bill.each[1].busy_seconds > 2.0 * bill.each[0].busy_seconds, "{:?}", bill.each);
     assert!(gate.why.contains("worker 1") && gate.matters, "{gate:?}");
-    // Nine tenths of the work in half the time: the slow worker is better left out.
+    // The other waits five sixths of its time: alone it would be done sooner.
     assert!(gate.change.iter().any(|line| line.starts_with("workers.cpus")), "{gate:?}");
     assert!(!bill.clean);
-    follow(&bill, &setup);
-}
-
-/// Each finding's lines can be added to the config of the run, and change it.
-fn follow(bill: &Bill, setup: &Setup) {
-    for finding in bill.findings.iter().filter(|finding| !finding.change.is_empty()) {
-        assert!(finding.matters, "{finding:?}");
-        let mut settings = Settings::new();
-        settings.text("run.toml", &setup.to_toml()).expect("what a setup writes can be read");
-        let before = settings.check().expect("valid").to_toml();
-        for line in finding.change.iter().filter(|line| !line.starts_with('#')) {
-            settings.set(line.split('#').next().expect("a line").trim()).expect("a setting");
-        }
-        let after = settings.check().unwrap_or_else(|error| panic!("{error}: {:?}", finding.change)).to_toml();
-        assert_ne!(before, after, "{finding:?}");
-    }
-}
-
-#[test]
-fn what_a_bill_advises_fits_the_config_and_is_not_what_it_has_already() {
-    // Two replicas that meet after each update are nearly all exchange; by a kind that is named, and by the usual one.
-    for method in ["hogwild", "dual"] {
-        for kind in ["auto", "average"] {
-            let mut setup = hinge(Granularity::Core, 10);
-            setup.method = MethodKind::named(method);
-            if method == "dual" {
-                (setup.problem.l2, setup.step) = (L2::Value(0.1), None);
-            }
-            let every = Every::Updates(1);
-            setup.exchange = (kind == "average").then_some(ExchangeKind::Average { every });
-            setup.stop.evaluate_every = Some(1);
-            let bill = billed(signed(5_000), &setup, &host());
-            follow(&bill, &setup);
-            let of = |cause| bill.findings.iter().find(|finding| finding.cause == cause).expect("told of");
-            let rarely = |line: &String| line.starts_with("exchange.every = \"epoch\"");
-            if kind == "average" && bill.workers > 1 {
-                assert!(of(Cause::Exchange).matters && of(Cause::Exchange).change.iter().any(rarely), "{bill:?}");
-            }
-            // The same with all that was advised of exchanges has nothing left to advise of them.
-            setup.exchange = Some(ExchangeKind::Average { every: Every::Epoch });
-            setup.stop.evaluate_every = Some(10);
-            let again = billed(signed(5_000), &setup, &host());
-            follow(&again, &setup);
-            let advised: Vec<&String> = again.findings.iter().flat_map(|finding| &finding.change).collect();
-            assert!(
-                !advised.iter().any(|line| line.starts_with("exchange") || line.starts_with("stop")),
-                "{advised:?}"
-            );
-        }
-    }
 }
 
 /// Tries what other work on the machine can spoil up to so many times; the last failure counts.

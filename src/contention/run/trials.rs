@@ -18,7 +18,7 @@
 //! medians over rounds, and so are the differences, taken within a round: what disturbs the machine for longer than a round
 //! disturbs both sides of a difference.
 
-use super::{INTERRUPTED, Look, Perhaps, advice::usual_exchange, untimed};
+use super::{INTERRUPTED, Look, Perhaps, form, untimed};
 use crate::{
     config::{Count, Every, ExchangeKind, Granularity, Injection, Setup, StepKind},
     data::Repeated,
@@ -198,7 +198,7 @@ fn trials(
 
 /// An exchange at an epoch's end and nowhere else, of the kind that the method can do with.
 fn once(planned: &Plan, outcome: &Outcome) -> Option<ExchangeKind> {
-    (planned.workers.len() > 1).then(|| usual_exchange(outcome.method, Every::Epoch))
+    (planned.workers.len() > 1).then(|| ExchangeKind::usual(form(outcome), Every::Epoch))
 }
 
 /// ns of a worker an update.
