@@ -30,7 +30,7 @@ mod verdict;
 
 pub use expected::Expected;
 pub use trials::{Measured, Trials};
-pub use verdict::{Cause, Finding};
+pub use verdict::{Cause, Finding, Weight};
 
 /// The version of a bill's JSON.
 pub const VERSION: u32 = 1;
@@ -164,7 +164,7 @@ pub struct Bill {
     pub trials: Told<Trials>,
     /// What it amounts to.
     pub findings: Vec<Finding>,
-    /// Whether none of them matters.
+    /// Whether all of them are slight.
     pub clean: bool,
 }
 
@@ -259,7 +259,7 @@ fn draw_up(setup: &Setup, plan: &Plan, outcome: &Outcome, looked: Looked) -> Bil
         clean: true,
     };
     bill.findings = verdict::findings(&bill, setup, plan, outcome);
-    bill.clean = bill.findings.iter().all(|finding| !finding.matters);
+    bill.clean = bill.findings.iter().all(|finding| finding.weight == Weight::Slight);
     bill
 }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 use serde::Serialize;
 
-/// A cause that takes less than this part of the solving does not matter.
+/// A cause that takes less than this part of the solving is slight.
 const WORTH: f64 = 0.05;
 /// Of the lines taken, the part that must be for another slot before layouts are spoken of.
 const FALSE_SHARING: f64 = 0.5;
@@ -35,6 +35,18 @@ pub enum Cause {
     WrongNode,
 }
 
+/// Whether a cause is to be told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weight {
+    /// It takes less than a twentieth of the time.
+    Slight,
+    /// It takes more by the median of the rounds, which do not tell it from nothing.
+    Unsure,
+    /// It takes more.
+    Matters,
+}
+
 /// One cause, sized.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
@@ -50,8 +62,8 @@ pub struct Finding {
     pub share: Option<f64>,
     /// In a sentence.
     pub why: String,
-    /// Whether it takes a twentieth of the time or more, beyond what trials vary by.
-    pub matters: bool,
+    /// Whether it is to be told of.
+    pub weight: Weight,
     /// What to change where it matters, a line of a config each with a reason behind `#`; empty where no line would.
     pub change: Vec<String>,
 }
@@ -117,8 +129,11 @@ impl Scale<'_> {
     fn finding(&self, cause: Cause, ns: Measured, why: String, change: Vec<String>) -> Finding {
         let wall = |ns: f64| ns * self.wall;
         let share = wall(ns.median) / self.bill.seconds_solve;
-        // What the rounds do not tell from nothing does not matter, nor does what updates themselves take.
-        let matters = share >= WORTH && ns.sure && cause != Cause::Updates;
+        let weight = match share >= WORTH && cause != Cause::Updates {
+            false => Weight::Slight,
+            true if ns.sure => Weight::Matters,
+            true => Weight::Unsure,
+        };
         Finding {
             cause,
             seconds: Some(wall(ns.median)),
@@ -126,8 +141,8 @@ impl Scale<'_> {
             seconds_high: Some(wall(ns.high)),
             share: Some(share),
             why,
-            matters,
-            change: if matters { change } else { Vec::new() },
+            weight,
+            change: if weight == Weight::Matters { change } else { Vec::new() },
         }
     }
 }
@@ -172,7 +187,9 @@ fn merge(scale: &Scale<'_>, trials: &Trials, advice: Advice<'_>) -> Finding {
     let change = advice.write_cheaper(scale.bill.expected.conflicts_seen);
     let mut finding = scale.finding(Cause::Merge, ns, why, change);
     // There is no cheaper way to write what is shared: that it is shared is what the shared lines are about.
-    finding.matters &= kind != MergeKind::Lossy;
+    if kind == MergeKind::Lossy {
+        finding.weight = Weight::Slight;
+    }
     finding
 }
 
@@ -199,7 +216,7 @@ fn exchange(bill: &Bill, advice: Advice<'_>) -> Finding {
 
 /// A cause that the run itself tells.
 fn plain(cause: Cause, seconds: f64, share: f64, why: String, change: Vec<String>) -> Finding {
-    let matters = share >= WORTH;
+    let weight = if share >= WORTH { Weight::Matters } else { Weight::Slight };
     Finding {
         cause,
         seconds: Some(seconds),
@@ -207,8 +224,8 @@ fn plain(cause: Cause, seconds: f64, share: f64, why: String, change: Vec<String
         seconds_high: None,
         share: Some(share),
         why,
-        matters,
-        change: if matters { change } else { Vec::new() },
+        weight,
+        change: if weight == Weight::Matters { change } else { Vec::new() },
     }
 }
 
@@ -269,7 +286,7 @@ fn wrong_node(bill: &Bill, trials: Option<&Trials>) -> Option<Finding> {
             "{share:.1} % of the pages looked up were on another node than planned when the run ended: {}; {at_first}{untimed}",
             what.join(", ")
         ),
-        matters: strayed(bill),
+        weight: if strayed(bill) { Weight::Matters } else { Weight::Slight },
         change: if strayed(bill) { vec![change.into()] } else { Vec::new() },
     })
 }
