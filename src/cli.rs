@@ -8,6 +8,7 @@ mod console;
 mod contention;
 mod data;
 mod evaluate;
+mod gpu;
 mod plan;
 mod predict;
 mod reading;
@@ -40,6 +41,8 @@ enum Command {
     Plan(plan::Args),
     /// Profile contention: what sharing costs, and what it cost a run
     Contention(contention::Args),
+    /// Devices that can supply gradients
+    Gpu(gpu::Args),
 }
 
 /// Runs the command line and says how it ended: 0 done, 1 bad data or failed output, 2 bad flags or config.
@@ -53,6 +56,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Topology(args) => topology::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Contention(args) => contention::run(args),
+        Command::Gpu(args) => gpu::run(args),
     };
     result.unwrap_or_else(|error: Error| {
         console::remark(&error);

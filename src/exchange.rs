@@ -22,6 +22,7 @@ use crate::{
         Every, GraphKind, MessageFaults, Moves,
         keyed::{Key, Keys, Value, limit},
     },
+    method::Form,
     os::memory::Site,
     sync::touched::BLOCK,
 };
@@ -119,6 +120,15 @@ kinds::exchanges! {
 }
 
 impl Kind {
+    /// The one that a method of this form has where none is named: x is averaged; of dual variables, and of columns, what each
+    /// replica's changes add to the store is summed.
+    pub fn usual(form: Form, every: Every) -> Self {
+        match form {
+            Form::Primal => Kind::Average { every },
+            Form::Dual | Form::Columns => Kind::Sum { every },
+        }
+    }
+
     /// Who sends to whom, where that can be chosen.
     pub fn graph(&self) -> Option<GraphKind> {
         self.keys()

@@ -57,7 +57,7 @@
 //! A delay is measured where a step needs it, where delays are injected, where steps are logged and where a GPU takes part: an update notes before its
 //! first read how many updates of its replica have landed, and takes its number k at its write; the difference is its delay
 //! (of a method with a table of gradients, the longest of the table: [`method::Measure`]). A run that is billed
-//! ([`solve::Watching`]) samples them instead where updates are single lines on threads: one update in 32 for each worker of the
+//! ([`solve::Watching`]) samples them instead where updates are single lines on threads: one update in 128 for each worker of the
 //! replica looks at how far the others are before and after. Nothing is measured, and nothing paid for it, in other runs.
 //!
 //! # What sharing costs

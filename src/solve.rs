@@ -335,11 +335,7 @@ impl Fit<'_> {
     }
 
     fn exchange(&self) -> Exchange {
-        let every = Every::Auto;
-        let kind = self.setup.exchange.unwrap_or(match self.form() {
-            Form::Primal => ExchangeKind::Average { every },
-            Form::Dual | Form::Columns => ExchangeKind::Sum { every },
-        });
+        let kind = self.setup.exchange.unwrap_or_else(|| ExchangeKind::usual(self.form(), Every::Auto));
         let messages = self.setup.injection.messages;
         Exchange::new(kind, self.plan.replicas.len(), &self.plan.distance, messages, self.setup.moves)
     }

@@ -120,6 +120,12 @@ impl Item {
     pub fn seconds(&self) -> f64 {
         self.setup_s + self.measure_s
     }
+
+    /// Whether its figure is about lines that pass from cpu to cpu.
+    pub fn passes_lines(&self) -> bool {
+        let kinds = [Section::Transfer, Section::Line, Section::Handover, Section::Alpha];
+        self.cpus.len() > 1 && kinds.contains(&self.question.section())
+    }
 }
 
 impl Question {

@@ -13,6 +13,7 @@ use crate::{
     config::{Granularity, MergeKind, Runner, Setup},
     data::{Repeated, statistics::Rows},
     error::{Error, Result},
+    method::{Form, Kind},
     os::counters::{self, MachineUsage, Reading},
     placement::{Label, Plan, plan},
     run::Waits,
@@ -22,13 +23,14 @@ use crate::{
 };
 use serde::Serialize;
 
+mod advice;
 mod expected;
 pub mod trials;
 mod verdict;
 
 pub use expected::Expected;
 pub use trials::{Measured, Trials};
-pub use verdict::{Cause, Finding};
+pub use verdict::{Cause, Finding, Weight};
 
 /// The version of a bill's JSON.
 pub const VERSION: u32 = 1;
@@ -162,7 +164,7 @@ pub struct Bill {
     pub trials: Told<Trials>,
     /// What it amounts to.
     pub findings: Vec<Finding>,
-    /// Whether none of them asks for a change.
+    /// Whether all of them are slight.
     pub clean: bool,
 }
 
@@ -262,7 +264,7 @@ fn draw_up(setup: &Setup, plan: &Plan, outcome: &Outcome, looked: Looked) -> Bil
         clean: true,
     };
     bill.findings = verdict::findings(&bill, setup, plan, outcome);
-    bill.clean = bill.findings.iter().all(|finding| finding.change.is_empty());
+    bill.clean = bill.findings.iter().all(|finding| finding.weight == Weight::Slight);
     bill
 }
 
@@ -370,6 +372,11 @@ fn untimed(setup: &Setup, plan: &Plan, outcome: &Outcome) -> Option<String> {
         return Some("one worker has nobody to share with".into());
     }
     passes(outcome)
+}
+
+/// What store and state of the run's method mean.
+fn form(outcome: &Outcome) -> Form {
+    Kind::named(outcome.method).form()
 }
 
 fn passes(outcome: &Outcome) -> Option<String> {

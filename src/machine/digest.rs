@@ -84,6 +84,9 @@ pub struct Noise {
     pub spread_median: f64,
     /// Nine in ten of them do.
     pub spread_p90: f64,
+    /// Half of those about lines that pass from cpu to cpu do; 0 if there is none of them.
+    #[serde(default)]
+    pub spread_between_cpus: f64,
     /// Questions asked, each pass counted.
     pub asked: u32,
     /// Of those, disturbed: time was stolen or workers lost their cpu meanwhile.
@@ -98,5 +101,11 @@ impl Noise {
     /// True if half of the figures repeat within a tenth, nine in ten within three tenths, and few were disturbed.
     pub fn quiet(&self) -> bool {
         self.spread_median <= 0.1 && self.spread_p90 <= 0.3 && self.disturbed * 10 <= self.asked
+    }
+
+    /// True if the way between two cpus seems to change: prices of siblings of a core and of two cores are three to five times
+    /// apart, and what else disturbs a pass is asked again, and moves few of these medians by half.
+    pub fn cpus_move(&self) -> bool {
+        self.spread_between_cpus > 0.5
     }
 }

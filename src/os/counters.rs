@@ -1,8 +1,8 @@
 //! What the kernel and the cpu count of a thread and of the machine: each figure on its own, and none of them ever
 //! fails a run. A figure that could not be had is absent with a reason that says what to do about it.
 //!
-//! * [`Counters`]: hardware and software events of the calling thread, by `perf_event_open`.
-//! * [`ThreadUsage`]: what the kernel keeps of every thread anyway: times, switches, faults, the wait for a cpu.
+//! * [`Counters`]: events of the cpu, of the calling thread, by `perf_event_open`.
+//! * [`ThreadUsage`]: what the kernel keeps of every thread anyway: times, switches, migrations, faults, the wait for a cpu.
 //! * [`MachineUsage`]: steal, pressure, where pages went, pages moved, of the whole machine.
 //!
 //! All three give [`Reading`]s of what happened between two moments; [`sum`] adds those of several threads.

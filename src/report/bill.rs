@@ -6,7 +6,7 @@ use super::{
     table::entry,
 };
 use crate::{
-    contention::run::{Bill, Cause, DelayBill, Expected, Finding, Told},
+    contention::run::{Bill, Cause, DelayBill, Expected, Finding, Told, Weight},
     data::statistics::Estimate,
     os::counters::Reading,
     placement::Label,
@@ -324,19 +324,17 @@ fn named(line: &HotLine) -> String {
 }
 
 fn verdict(bill: &Bill) -> String {
-    let asking: Vec<&Finding> = bill.findings.iter().filter(|finding| !finding.change.is_empty()).collect();
-    if asking.is_empty() {
+    if bill.clean {
         return match &bill.trials {
-            Told::Figure(_) => {
-                entry("verdict", "clean: no cause takes a twentieth of the time beyond what trials vary by")
-            }
+            Told::Figure(_) => entry("verdict", "clean: no cause takes a twentieth of the time"),
             Told::Missing(why) => {
                 entry("verdict", &format!("nothing found to change, as far as it was looked at: {why}"))
             }
         };
     }
     let mut text = String::new();
-    for finding in asking {
+    let of = |weight| bill.findings.iter().filter(move |finding| finding.weight == weight);
+    for finding in of(Weight::Matters) {
         let seconds = finding.seconds.map_or(String::new(), |seconds| {
             let share = finding.share.map_or(String::new(), |share| format!(" ({:.0} %)", 100.0 * share));
             format!("{} s{share} ", short(seconds))
@@ -345,6 +343,19 @@ fn verdict(bill: &Bill) -> String {
         for line in &finding.change {
             let _ = writeln!(text, "{:12}  {line}", "");
         }
+        if finding.change.is_empty() {
+            let _ =
+                writeln!(text, "{:12}  # no line of a config that it does not have already would change this", "");
+        }
+    }
+    for finding in of(Weight::Unsure) {
+        let share = 100.0 * finding.share.unwrap_or(0.0);
+        let said = format!(
+            "not sure: {share:.0} % may be lost to {}, but the trials vary too much to tell: give them more --rounds, or a quiet \
+             machine",
+            name(finding.cause)
+        );
+        text += &entry("verdict", &said);
     }
     text
 }

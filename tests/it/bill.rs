@@ -4,7 +4,7 @@
 use super::solve::{planned, setup};
 use farrow::{
     config::{Granularity, L2, Layout, MergeKind, MethodKind, OrderKind, Runner, Setup, StepKind, Straggler},
-    contention::run::{Bill, Cause, Look, Told, bill},
+    contention::run::{Bill, Cause, Look, Told, Weight, bill},
     data::{self, Data, Repeated},
     loss::Loss,
     placement::Label,
@@ -192,8 +192,8 @@ fn sampled_delays_are_of_all_workers_that_share_a_replica_and_of_no_others() {
         let start = Start { watching: Watching { delays: true, audit: false }, ..Start::default() };
         let outcome = solve(one_in_ten(4000), &setup, &plan, start, &mut Silent).expect("solved");
         let all = outcome.seen.all_delays().summary("sampled").expect("sampled");
-        // One update in 32 a worker of the replica.
-        let every = if shared { 64.0 } else { 32.0 };
+        // One update in 128 a worker of the replica.
+        let every = if shared { 256.0 } else { 128.0 };
         near(all.updates as f64, 160_000.0 / every, 0.02);
         assert!(shared || all.max == 0, "{all:?}");
         assert!(outcome.delays.is_none(), "nothing was numbered for it");
@@ -279,7 +279,9 @@ fn a_planted_slow_worker_is_named() {
     let share = gate.share.expect("sized");
     assert!((0.2..0.95).contains(&share), "{gate:?}");
     assert!(bill.each[1].busy_seconds > 2.0 * bill.each[0].busy_seconds, "{:?}", bill.each);
-    assert!(gate.why.contains("worker 1") && !gate.change.is_empty(), "{gate:?}");
+    assert!(gate.why.contains("worker 1") && gate.weight == Weight::Matters, "{gate:?}");
+    // The other waits five sixths of its time: alone it would be done sooner.
+    assert!(gate.change.iter().any(|line| line.starts_with("workers.cpus")), "{gate:?}");
     assert!(!bill.clean);
 }
 
@@ -342,6 +344,26 @@ fn writes_lost_on_real_threads_are_those_that_the_model_lacks() {
 }
 
 #[test]
+fn what_the_rounds_do_not_tell_from_nothing_is_neither_blamed_nor_called_clean() {
+    if host().usable_cpus().len() < 2 {
+        eprintln!("skipped: what_the_rounds_do_not_tell_from_nothing_is_neither_blamed_nor_called_clean: one cpu");
+        return;
+    }
+    // Two workers on one column, of whose sharing three rounds of trials can be sure of nothing.
+    in_some_try("a large cause is seen", || {
+        let bill = billed(signed(20_000), &hinge(Granularity::Machine, 10), &host());
+        let lines = bill.findings.iter().find(|finding| finding.cause == Cause::SharedLines).expect("timed");
+        let page = farrow::report::bill_table(&bill);
+        assert!(lines.weight != Weight::Matters && lines.change.is_empty(), "{lines:?}");
+        if lines.weight == Weight::Slight {
+            return Err(format!("{lines:?}"));
+        }
+        assert!(!bill.clean && page.contains("not sure:") && !page.contains("clean:"), "{page}");
+        Ok(())
+    });
+}
+
+#[test]
 fn a_run_without_sharing_is_accused_of_none() {
     // Rows of sixty entries, a replica a worker. What else the machine does may make workers wait; nothing else may be found.
     let row = |i: u32| sorted((0..60).map(|k| ((i * 7 + k * 31) % 4000, 0.1)).collect());
@@ -351,13 +373,18 @@ fn a_run_without_sharing_is_accused_of_none() {
     let audited = bill.audited.figure().expect("counted");
     assert_eq!((audited.lines_taken, audited.lines_shared, audited.conflicted), (0, 0, 0));
     assert_eq!((audited.lost.as_ref().expect("replicas meet").writes, bill.memory.bytes_misplaced), (0.0, 0));
-    let asking: Vec<Cause> =
-        bill.findings.iter().filter(|finding| !finding.change.is_empty()).map(|finding| finding.cause).collect();
+    let asking: Vec<Cause> = bill
+        .findings
+        .iter()
+        .filter(|finding| finding.weight == Weight::Matters)
+        .map(|finding| finding.cause)
+        .collect();
     let of_others = |cause: &Cause| matches!(cause, Cause::Gate | Cause::Exchange | Cause::SharedMemory);
     assert!(asking.iter().all(of_others), "{:?}", bill.findings);
     assert!(bill.findings.iter().all(|finding| finding.cause != Cause::Merge), "{:?}", bill.findings);
     let page = farrow::report::bill_table(&bill);
-    assert_eq!((bill.clean, asking.is_empty()), (page.contains("clean: no cause"), bill.clean), "{page}");
+    assert!(!bill.clean || asking.is_empty(), "{page}");
+    assert_eq!(bill.clean, page.contains("clean: no cause"), "{page}");
 }
 
 fn sorted(mut row: Vec<(u32, f32)>) -> Vec<(u32, f32)> {

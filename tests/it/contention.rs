@@ -28,6 +28,8 @@ struct Fake {
     /// What a question takes, over what it was given.
     slow: f64,
     refuses: Option<fn(&Item) -> Option<String>>,
+    /// When the way between cpus becomes four times as long.
+    moves_at: Option<f64>,
 }
 
 impl Fake {
@@ -48,7 +50,8 @@ impl Instrument for Fake {
             return Err(reason);
         }
         let times = if self.disturbed() { 10.0 } else { 1.0 };
-        let value = times * figure(item);
+        let far = item.passes_lines() && self.moves_at.is_some_and(|moves| self.now > moves);
+        let value = times * figure(item) * if far { 4.0 } else { 1.0 };
         Ok(Answer { main: vec![0.9 * value, value, 1.1 * value], side: vec![0.25] })
     }
 
@@ -269,6 +272,22 @@ fn disturbed_questions_are_asked_again_within_the_time_and_do_not_move_a_median(
     let figures = prices.transfer_ns.iter().flat_map(|matrix| matrix.cells.iter().flatten());
     let medians: Vec<f64> = figures.filter_map(|cell| cell.median()).collect();
     assert!(medians.len() > 20 && medians.iter().all(|&median| median < 20.0), "{medians:?}");
+}
+
+#[test]
+fn cpus_that_move_while_it_measures_are_told_of_and_other_noise_is_not_taken_for_it() {
+    let topology = Topology::from_synthetic("pack:2 [numa] core:2 pu:1").unwrap();
+    let survey = survey(&topology, 60.0, &Only::default());
+    let told = |mut fake: Fake| {
+        let prices = measure(&survey, &mut fake, &mut Silent);
+        (prices.noise, page(&prices, &topology).replace("\n", " ").contains("cpus of a virtual machine"))
+    };
+    let (moved, said) = told(Fake { moves_at: Some(25.0), ..Fake::new() });
+    assert!(moved.cpus_move() && !moved.quiet() && said, "{moved:?}");
+    let (still, said) = told(Fake::new());
+    assert!(!still.cpus_move() && still.quiet() && !said, "{still:?}");
+    let (disturbed, said) = told(Fake { disturbed_every: 7, ..Fake::new() });
+    assert!(!disturbed.cpus_move() && !disturbed.quiet() && !said, "{disturbed:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
-//! Gradients of batches: the kernels' twin against f64, and the kernels against both.
+//! Gradients of batches: the kernels' twin against f64, and the kernels themselves.
 
 mod bound;
 mod cases;
+#[cfg(feature = "gpu")]
+mod device;
 mod twin;

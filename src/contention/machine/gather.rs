@@ -104,11 +104,23 @@ fn empty(survey: &Survey, seconds: f64, host: Host, unix_time_s: f64, disturbanc
 
 /// How far apart the passes of each figure lie.
 fn spread(noise: Noise, told: &[(&Item, Told)]) -> Noise {
-    let figures = told.iter().filter_map(|(_, told)| told.main.as_ref().ok()).filter(|figure| figure.passes > 1);
-    let mut spreads: Vec<f64> = figures.map(|figure| figure.spread).collect();
-    spreads.sort_by(f64::total_cmp);
-    let at = |q: f64| crate::machine::quantile_or_0(&spreads, q);
-    Noise { figures: spreads.len() as u32, spread_median: at(0.5), spread_p90: at(0.9), ..noise }
+    let spreads = |of: fn(&Item) -> bool| -> Vec<f64> {
+        let figures = told.iter().filter(|(item, _)| of(item)).filter_map(|(_, told)| told.main.as_ref().ok());
+        let repeated = figures.filter(|figure| figure.passes > 1);
+        let mut spreads: Vec<f64> = repeated.map(|figure| figure.spread).collect();
+        spreads.sort_by(f64::total_cmp);
+        spreads
+    };
+    let at = crate::machine::quantile_or_0;
+    let all = spreads(|_| true);
+    let between = spreads(Item::passes_lines);
+    Noise {
+        figures: all.len() as u32,
+        spread_median: at(&all, 0.5),
+        spread_p90: at(&all, 0.9),
+        spread_between_cpus: at(&between, 0.5),
+        ..noise
+    }
 }
 
 /// Rows of each matrix of cpus: those that are in one of its pairs, in the topology's order.

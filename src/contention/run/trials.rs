@@ -18,7 +18,7 @@
 //! medians over rounds, and so are the differences, taken within a round: what disturbs the machine for longer than a round
 //! disturbs both sides of a difference.
 
-use super::{INTERRUPTED, Look, Perhaps, untimed};
+use super::{INTERRUPTED, Look, Perhaps, form, untimed};
 use crate::{
     config::{Count, Every, ExchangeKind, Granularity, Injection, Setup, StepKind},
     data::Repeated,
@@ -198,11 +198,7 @@ fn trials(
 
 /// An exchange at an epoch's end and nowhere else, of the kind that the method can do with.
 fn once(planned: &Plan, outcome: &Outcome) -> Option<ExchangeKind> {
-    let every = Every::Epoch;
-    (planned.workers.len() > 1).then_some(match outcome.method {
-        "dual" | "bcd" => ExchangeKind::Sum { every },
-        _ => ExchangeKind::Average { every },
-    })
+    (planned.workers.len() > 1).then(|| ExchangeKind::usual(form(outcome), Every::Epoch))
 }
 
 /// ns of a worker an update.

@@ -1,14 +1,14 @@
 //! What a bill amounts to: seconds by cause, and the lines of a config that would change them.
 
-use super::{Bill, Measured, Misplaced, Trials};
+use super::{Bill, Measured, Misplaced, Trials, advice::Advice};
 use crate::{
-    config::{Granularity, Layout, MergeKind, Setup},
+    config::{Granularity, MergeKind, Setup},
     placement::Plan,
     solve::Outcome,
 };
 use serde::Serialize;
 
-/// A cause that takes less than this part of the solving is not worth a change.
+/// A cause that takes less than this part of the solving is slight.
 const WORTH: f64 = 0.05;
 /// Of the lines taken, the part that must be for another slot before layouts are spoken of.
 const FALSE_SHARING: f64 = 0.5;
@@ -35,6 +35,18 @@ pub enum Cause {
     WrongNode,
 }
 
+/// Whether a cause is to be told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weight {
+    /// It takes less than a twentieth of the time.
+    Slight,
+    /// It takes more by the median of the rounds, which do not tell it from nothing.
+    Unsure,
+    /// It takes more.
+    Matters,
+}
+
 /// One cause, sized.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
@@ -50,26 +62,30 @@ pub struct Finding {
     pub share: Option<f64>,
     /// In a sentence.
     pub why: String,
-    /// What to change, a line of a config each with a reason behind `#`; empty where nothing asks for it.
+    /// Whether it is to be told of.
+    pub weight: Weight,
+    /// What to change where it matters, a line of a config each with a reason behind `#`; empty where no line would.
     pub change: Vec<String>,
 }
 
 /// All causes, the updates first, then by size.
 pub(super) fn findings(bill: &Bill, setup: &Setup, plan: &Plan, outcome: &Outcome) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let advice = Advice { setup, plan, outcome };
     let trials = bill.trials.figure();
     if let Some(trials) = trials {
         let scale = Scale { bill, wall: wall(bill, trials) };
         findings.push(scale.finding(Cause::Updates, trials.private_alone_ns, own_why(trials), Vec::new()));
-        findings.push(shared_lines(&scale, trials, setup, plan));
+        findings.push(shared_lines(&scale, trials, advice));
         // On a replica a worker nothing is merged.
-        findings.extend((plan.granularity != Granularity::Core).then(|| merge(&scale, trials, setup)));
-        findings.push(shared_memory(&scale, trials));
+        findings.extend((plan.granularity != Granularity::Core).then(|| merge(&scale, trials, advice)));
+        findings.push(shared_memory(&scale, trials, advice));
     }
     // Where workers take turns on one thread, or go by passes that a serial part leads, waiting is not for each other.
     if bill.each.iter().any(|worker| worker.busy_seconds > 0.0) && !outcome.passes {
-        findings.extend((plan.replicas.len() > 1).then(|| exchange(bill, outcome)));
-        findings.push(gate(bill, plan));
+        findings.extend((plan.replicas.len() > 1).then(|| exchange(bill, advice)));
+        // One worker waits for nobody.
+        findings.extend((plan.workers.len() > 1).then(|| gate(bill, advice)));
     }
     findings.extend(wrong_node(bill, trials));
     let rest = usize::from(trials.is_some());
@@ -113,8 +129,11 @@ impl Scale<'_> {
     fn finding(&self, cause: Cause, ns: Measured, why: String, change: Vec<String>) -> Finding {
         let wall = |ns: f64| ns * self.wall;
         let share = wall(ns.median) / self.bill.seconds_solve;
-        // What the rounds do not tell from nothing asks for no change.
-        let told = share >= WORTH && ns.sure;
+        let weight = match share >= WORTH && cause != Cause::Updates {
+            false => Weight::Slight,
+            true if ns.sure => Weight::Matters,
+            true => Weight::Unsure,
+        };
         Finding {
             cause,
             seconds: Some(wall(ns.median)),
@@ -122,7 +141,8 @@ impl Scale<'_> {
             seconds_high: Some(wall(ns.high)),
             share: Some(share),
             why,
-            change: if told { change } else { Vec::new() },
+            weight,
+            change: if weight == Weight::Matters { change } else { Vec::new() },
         }
     }
 }
@@ -131,15 +151,15 @@ fn own_why(trials: &Trials) -> String {
     format!("{:.0} ns an update, by one worker alone on its own memory", trials.private_alone_ns.median)
 }
 
-fn shared_lines(scale: &Scale<'_>, trials: &Trials, setup: &Setup, plan: &Plan) -> Finding {
+fn shared_lines(scale: &Scale<'_>, trials: &Trials, advice: Advice<'_>) -> Finding {
     let ns = trials.shared_lines_ns;
-    let than = if plan.granularity == Granularity::Core {
+    let than = if advice.plan.granularity == Granularity::Core {
         "with one exchange an epoch: lines that exchanges take"
     } else {
         "with a replica a worker"
     };
     let mut why = format!("{:.0} ns an update more than {than}", ns.median);
-    let mut change = Vec::new();
+    let mut layout = None;
     if let Some(audited) = scale.bill.audited.figure() {
         let per_update = audited.lines_taken as f64 / audited.updates.max(1) as f64;
         let wrong = audited.lines_taken_false as f64 / audited.lines_taken.max(1) as f64;
@@ -149,77 +169,54 @@ fn shared_lines(scale: &Scale<'_>, trials: &Trials, setup: &Setup, plan: &Plan) 
         );
         let top: u64 = audited.hottest.iter().take(FEW).map(|line| line.taken).sum();
         let few = 2 * top >= audited.lines_taken && audited.lines_taken > 0;
-        if wrong >= FALSE_SHARING && setup.parameters.layout == Layout::Plain {
-            change.push("parameters.layout = \"padded\"   # hot columns on lines of their own".into());
-        } else if few && setup.parameters.layout == Layout::Plain {
-            change.push("parameters.layout = \"scatter\"  # hot columns on lines apart".into());
-        }
+        layout = if wrong >= FALSE_SHARING { Some("padded") } else { few.then_some("scatter") };
     }
-    if plan.granularity != Granularity::Core {
-        let finer = match plan.granularity {
-            Granularity::Machine if plan.shards.len() > 1 => "\"node\"    # a replica a node, or \"core\"",
-            _ => "\"core\"     # a replica a worker: no line is shared",
-        };
-        change.insert(0, format!("parameters.replicas = {finer}"));
-    }
-    scale.finding(Cause::SharedLines, ns, why, change)
+    scale.finding(Cause::SharedLines, ns, why, advice.share_less(layout))
 }
 
-fn merge(scale: &Scale<'_>, trials: &Trials, setup: &Setup) -> Finding {
+fn merge(scale: &Scale<'_>, trials: &Trials, advice: Advice<'_>) -> Finding {
     let ns = trials.merge_ns;
-    let kind = setup.parameters.merge;
-    let (name, change) = match kind {
-        MergeKind::Lossy => ("lossy writes", Vec::new()),
-        MergeKind::Lossless => ("compare-exchange", vec![lossy(scale.bill)]),
-        MergeKind::Locked => ("locked stripes", vec![lossy(scale.bill)]),
-        MergeKind::Consistent => ("one lock of all", vec![lossy(scale.bill)]),
+    let kind = advice.setup.parameters.merge;
+    let name = match kind {
+        MergeKind::Lossy => "lossy writes",
+        MergeKind::Lossless => "compare-exchange",
+        MergeKind::Locked => "locked stripes",
+        MergeKind::Consistent => "one lock of all",
     };
     let why = format!("{:.0} ns an update for {name} with nobody else there", ns.median);
-    scale.finding(Cause::Merge, ns, why, change)
+    let change = advice.write_cheaper(scale.bill.expected.conflicts_seen);
+    let mut finding = scale.finding(Cause::Merge, ns, why, change);
+    // There is no cheaper way to write what is shared: that it is shared is what the shared lines are about.
+    if kind == MergeKind::Lossy {
+        finding.weight = Weight::Slight;
+    }
+    finding
 }
 
-fn lossy(bill: &Bill) -> String {
-    let conflicts = bill
-        .expected
-        .conflicts_seen
-        .map_or(String::new(), |share| format!("   # {:.2} % of the updates met another's write", 100.0 * share));
-    format!("parameters.merge = \"lossy\"{conflicts}")
-}
-
-fn shared_memory(scale: &Scale<'_>, trials: &Trials) -> Finding {
+fn shared_memory(scale: &Scale<'_>, trials: &Trials, advice: Advice<'_>) -> Finding {
     let ns = trials.shared_memory_ns;
     let alone = trials.private_alone_ns.median;
     let why = format!(
         "{:.0} ns an update more with all workers than alone, on memory of their own: caches, bandwidth, sibling threads",
         ns.median
     );
-    let change = if ns.median > alone {
-        vec![format!(
-            "workers.count = {}   # half as many: an update takes more than twice as long beside the others",
-            (scale.bill.workers / 2).max(1)
-        )]
-    } else {
-        vec!["workers.smt = \"never\"       # where workers are siblings; parameters.cell = \"f32\" halves the model".into()]
-    };
-    scale.finding(Cause::SharedMemory, ns, why, change)
+    scale.finding(Cause::SharedMemory, ns, why, advice.burden_memory_less(ns.median > alone))
 }
 
-fn exchange(bill: &Bill, outcome: &Outcome) -> Finding {
+fn exchange(bill: &Bill, advice: Advice<'_>) -> Finding {
     let rest = |worker: &super::WorkerBill| bill.seconds_solve - worker.busy_seconds - worker.gate_seconds;
     let seconds = bill.each.iter().map(rest).sum::<f64>() / bill.workers as f64;
     let share = seconds / bill.seconds_solve;
     let mut why = format!("{:.1} % of the time is neither updates nor waiting", 100.0 * share);
-    if let Some(exchanged) = outcome.exchanged {
+    if let Some(exchanged) = advice.outcome.exchanged {
         why += &format!("; {:.0} % of the slots are moved", 100.0 * exchanged.share);
     }
-    let change =
-        vec!["exchange.every = \"epoch\"   # once an epoch; or a number of updates above the present one".into()];
-    plain(Cause::Exchange, seconds, share, why, change)
+    plain(Cause::Exchange, seconds, share, why, advice.exchange_rarely())
 }
 
 /// A cause that the run itself tells.
 fn plain(cause: Cause, seconds: f64, share: f64, why: String, change: Vec<String>) -> Finding {
-    let change = if share >= WORTH { change } else { Vec::new() };
+    let weight = if share >= WORTH { Weight::Matters } else { Weight::Slight };
     Finding {
         cause,
         seconds: Some(seconds),
@@ -227,37 +224,27 @@ fn plain(cause: Cause, seconds: f64, share: f64, why: String, change: Vec<String
         seconds_high: None,
         share: Some(share),
         why,
-        change,
+        weight,
+        change: if weight == Weight::Matters { change } else { Vec::new() },
     }
 }
 
-fn gate(bill: &Bill, plan: &Plan) -> Finding {
+fn gate(bill: &Bill, advice: Advice<'_>) -> Finding {
     let waits: Vec<f64> = bill.each.iter().map(|worker| worker.gate_seconds).collect();
-    let mean = waits.iter().sum::<f64>() / waits.len().max(1) as f64;
-    let seconds = mean;
-    let share = if bill.seconds_solve > 0.0 { seconds / bill.seconds_solve } else { 0.0 };
+    let mean = waits.iter().sum::<f64>() / waits.len() as f64;
+    let share = if bill.seconds_solve > 0.0 { mean / bill.seconds_solve } else { 0.0 };
     let least = waits.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
-    let slowest = least.filter(|(_, least)| waits.len() > 1 && *least < 0.5 * mean).map(|(worker, _)| worker);
+    let slowest = least.filter(|(_, least)| *least < 0.5 * mean).map(|(worker, _)| worker);
     let mut why = format!("workers wait {:.1} % of the time on average", 100.0 * share);
-    let mut change = Vec::new();
+    let mut change = advice.meet_rarely();
     if let Some(worker) = slowest {
-        let cpus = crate::cpulist::format(&plan.workers[worker].cpus);
+        let cpus = crate::cpulist::format(&advice.plan.workers[worker].cpus);
         why += &format!("; the last to arrive is mostly worker {worker}, on cpu {cpus}");
-        let others = plan.workers.iter().enumerate().filter(|(other, _)| *other != worker);
-        let mut others: Vec<u32> = others.flat_map(|(_, other)| other.cpus.iter().copied()).collect();
-        others.sort_unstable();
-        others.dedup();
-        let others = crate::cpulist::format(&others);
-        change.push(format!(
-            "workers.cpus = \"{others}\"   # without cpu {cpus}, which others use or which is slower"
-        ));
+        let of_others = (waits.iter().sum::<f64>() - waits[worker]) / (waits.len() - 1) as f64;
+        // Meetings cost nothing beside a worker that all wait for.
+        change = advice.without(worker, of_others / bill.seconds_solve).map_or(change, |line| vec![line]);
     }
-    if plan.replicas.len() > 1 {
-        change.push("exchange.every = \"epoch\"   # fewer meetings".into());
-    }
-    change.push("stop.evaluate_every = 10   # fewer evaluations, which all wait for".into());
-    let change = if waits.len() > 1 { change } else { Vec::new() };
-    plain(Cause::Gate, seconds, share, why, change)
+    plain(Cause::Gate, mean, share, why, change)
 }
 
 /// Pages that left their homes, or never came there. What they took is what the run took beyond its trials, whose pages were new and at
@@ -299,6 +286,7 @@ fn wrong_node(bill: &Bill, trials: Option<&Trials>) -> Option<Finding> {
             "{share:.1} % of the pages looked up were on another node than planned when the run ended: {}; {at_first}{untimed}",
             what.join(", ")
         ),
+        weight: if strayed(bill) { Weight::Matters } else { Weight::Slight },
         change: if strayed(bill) { vec![change.into()] } else { Vec::new() },
     })
 }

@@ -13,7 +13,7 @@ use wgpu::{BindGroup, BindGroupEntry, BindingResource, Buffer, BufferBinding, Co
 pub(super) const BLOCK_APART: u64 = 256;
 
 /// The arrays of `step` on `slab`.
-fn arrays<'a>(
+pub(super) fn arrays<'a>(
     step: Step,
     slab: &'a Slab,
     set: &'a Set,
@@ -46,20 +46,6 @@ fn arrays<'a>(
         Kernel::Reduce => vec![(7, &common.partials), (8, &set.result)],
         Kernel::Hogwild | Kernel::Copy => unreachable!("they are no step of a gradient"),
     }
-}
-
-/// Binds `step` on `slab`, whose block is number `block` of the set's.
-pub(super) fn bind(
-    device: &Device,
-    pipeline: &ComputePipeline,
-    step: Step,
-    slab: &Slab,
-    set: &Set,
-    common: &Common,
-    sparse: bool,
-    block: usize,
-) -> BindGroup {
-    group(device, pipeline, &set.blocks, block, &arrays(step, slab, set, common, sparse))
 }
 
 /// Binds `arrays`, and block number `block` of `blocks`.

@@ -68,7 +68,8 @@ impl Lists {
     pub(super) fn sort(&mut self, slabs: &[Slab], rows: &[u32]) {
         let Lists { rows: sorted, places, firsts, next, .. } = self;
         let slab_of = |row: u32| slabs.partition_point(|slab| slab.rows.end <= row as usize);
-        (firsts.clear(), next.clear());
+        firsts.clear();
+        next.clear();
         firsts.resize(slabs.len() + 2, 0);
         rows.iter().for_each(|&row| firsts[slab_of(row) + 1] += 1);
         (1..firsts.len()).for_each(|k| firsts[k] += firsts[k - 1]);
@@ -252,7 +253,7 @@ impl DeviceGradients {
             }
             if let Some(host) = host {
                 device.queue.submit([encoder.finish()]);
-                host.pass(device, shape, kernels, set, slabs.len(), lists, question, constant);
+                host.pass(device, shape, kernels, set, (slabs.len(), lists), (question, constant));
                 encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             }
             set.fetch(&mut encoder);
@@ -323,7 +324,8 @@ impl Host {
     fn of(device: &Device, terms: Terms, first: usize) -> Result<Self> {
         let longest = (first..terms.rows()).map(|row| terms.range(row).len()).max().unwrap_or(0);
         let bytes = device.array_bytes().min(PASSING_BYTES.max(8 * (longest as u64 + 4)));
-        let row_bytes = 4 * terms.width().next_multiple_of(4) as u64;
+        let value_bytes = if terms.is_halved() { 2 } else { 4 };
+        let row_bytes = value_bytes * terms.width().next_multiple_of(4) as u64;
         let dense = matches!(terms.entries(), crate::gpu::Entries::Dense(_));
         let rows = (bytes / if dense { row_bytes.max(8) } else { 8 }).max(1) as usize;
         let slab = Slab::empty(device, &terms, rows, (bytes / 4) as usize)?;
@@ -338,10 +340,8 @@ impl Host {
         shape: &Shape,
         kernels: &Kernels,
         set: &Set,
-        number: usize,
-        lists: &Lists,
-        question: Question,
-        constant: f32,
+        (number, lists): (usize, &Lists),
+        (question, constant): (Question, f32),
     ) {
         let (mut first, end) = (lists.firsts[number], lists.firsts[number + 1]);
         while first < end {

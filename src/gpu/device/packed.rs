@@ -20,7 +20,9 @@ impl Packed {
     /// Takes `rows` of `terms` in place of what it had, in the memory that it has.
     pub(super) fn take(&mut self, terms: &Terms, rows: impl Iterator<Item = usize>) {
         let Packed { values, starts, slots, marks, padded } = self;
-        (values.clear(), starts.clear(), slots.clear(), marks.clear(), padded.clear());
+        [&mut *values, &mut *starts, &mut *slots].into_iter().for_each(Vec::clear);
+        padded.clear();
+        marks.clear();
         starts.push(0);
         let mut count = 0;
         for row in rows {

@@ -1,7 +1,7 @@
 //! The buffers of one batch under way: two sets, so that one is filled and emptied while the device works on the other.
 
 use super::{
-    bindings::{BLOCK_APART, bind},
+    bindings::{BLOCK_APART, arrays, group},
     kernels::compile,
     open::Device,
     slab::Slab,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::error::{Result, Trouble};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     sync::mpsc::{Receiver, Sender, channel},
 };
 use wgpu::{BindGroup, Buffer, BufferUsages, ComputePipeline, MapMode, SubmissionIndex};
@@ -40,8 +40,8 @@ pub(super) fn kernels(device: &Device, shape: &Shape, questions: &[Question]) ->
     let mut kernels = Kernels::new();
     for step in questions.iter().flat_map(|&question| steps(question, &shape.forms)) {
         let kernel = step.kernel();
-        if !kernels.contains_key(&kernel) {
-            kernels.insert(kernel, compile(device, kernel, &shape.forms.form(kernel))?);
+        if let Entry::Vacant(vacant) = kernels.entry(kernel) {
+            vacant.insert(compile(device, kernel, &shape.forms.form(kernel))?);
         }
     }
     Ok(kernels)
@@ -120,14 +120,15 @@ impl Set {
             let possible = questions.iter().filter(|q| **q != Question::Whole || slab.by_columns.is_some());
             let bound = possible.map(|&question| {
                 let steps = steps(question, &shape.forms).iter().enumerate();
-                let group = |(k, &step): (usize, &super::steps::Step)| {
+                let bind = |(k, &step): (usize, &super::steps::Step)| {
                     let block = number * STEPS_MAX + k;
                     let kernel = &kernels[&step.kernel()];
                     device.guarded("bind arrays", || {
-                        bind(device, kernel, step, slab, self, common, shape.forms.sparse(), block)
+                        let arrays = arrays(step, slab, self, common, shape.forms.sparse());
+                        group(device, kernel, &self.blocks, block, &arrays)
                     })
                 };
-                Ok((question, steps.map(group).collect::<Result<Vec<_>>>()?))
+                Ok((question, steps.map(bind).collect::<Result<Vec<_>>>()?))
             });
             groups.push(bound.collect::<Result<Vec<_>>>()?);
         }

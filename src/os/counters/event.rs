@@ -1,7 +1,7 @@
-//! The events that can be counted of a thread.
+//! The events of the cpu that can be counted of a thread.
 
 use super::encoding::{Cpu, Encoding};
-use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Software};
+use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware};
 
 /// An event of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,32 +27,18 @@ pub enum Event {
     RemoteHitm,
     /// Lines that came from another node's memory.
     RemoteDram,
-    /// Time on a cpu, user and kernel.
-    TaskClock,
-    /// Times that the cpu was given to another thread.
-    ContextSwitches,
-    /// Times that the thread went on on another cpu.
-    CpuMigrations,
-    /// Page faults answered without the disk.
-    PageFaultsMinor,
-    /// Page faults that waited for the disk.
-    PageFaultsMajor,
 }
 
 /// How the kernel is asked for an event.
 pub(super) enum Request {
     Hardware(Hardware),
     Cache(Cache),
-    Software(Software),
     Raw(Encoding),
 }
 
-/// The events that the kernel counts, and counts of what happens in the kernel.
-const SWITCHES: [Event; 2] = [Event::ContextSwitches, Event::CpuMigrations];
-
 impl Event {
-    /// All of them: hardware first, the most asked for first.
-    pub const ALL: [Event; 15] = [
+    /// All of them, the most asked for first.
+    pub const ALL: [Event; 10] = [
         Event::Cycles,
         Event::Instructions,
         Event::LlcReferences,
@@ -63,11 +49,6 @@ impl Event {
         Event::NodeLoads,
         Event::NodeLoadMisses,
         Event::DtlbLoadMisses,
-        Event::TaskClock,
-        Event::ContextSwitches,
-        Event::CpuMigrations,
-        Event::PageFaultsMinor,
-        Event::PageFaultsMajor,
     ];
 
     /// Its name in readings.
@@ -83,28 +64,7 @@ impl Event {
             Event::DtlbLoadMisses => "dtlb_load_misses",
             Event::RemoteHitm => "remote_hitm",
             Event::RemoteDram => "remote_dram",
-            Event::TaskClock => "task_clock",
-            Event::ContextSwitches => "context_switches",
-            Event::CpuMigrations => "cpu_migrations",
-            Event::PageFaultsMinor => "page_faults_minor",
-            Event::PageFaultsMajor => "page_faults_major",
         }
-    }
-
-    /// The unit of its readings: `s` for [`TaskClock`](Event::TaskClock), else `events`.
-    pub fn unit(self) -> &'static str {
-        if self == Event::TaskClock { "s" } else { "events" }
-    }
-
-    /// True for what the kernel counts, so that any machine has it.
-    pub fn is_software(self) -> bool {
-        SWITCHES.contains(&self)
-            || matches!(self, Event::TaskClock | Event::PageFaultsMinor | Event::PageFaultsMajor)
-    }
-
-    /// True for an event that takes place in the kernel: counting user mode alone would always find none.
-    pub(super) fn is_in_kernel(self) -> bool {
-        SWITCHES.contains(&self)
     }
 
     /// How to ask for it on `cpu`.
@@ -131,11 +91,6 @@ impl Event {
             Event::NodeLoads => read(CacheId::NODE, CacheResult::ACCESS),
             Event::NodeLoadMisses => read(CacheId::NODE, CacheResult::MISS),
             Event::DtlbLoadMisses => read(CacheId::DTLB, CacheResult::MISS),
-            Event::TaskClock => Request::Software(Software::TASK_CLOCK),
-            Event::ContextSwitches => Request::Software(Software::CONTEXT_SWITCHES),
-            Event::CpuMigrations => Request::Software(Software::CPU_MIGRATIONS),
-            Event::PageFaultsMinor => Request::Software(Software::PAGE_FAULTS_MIN),
-            Event::PageFaultsMajor => Request::Software(Software::PAGE_FAULTS_MAJ),
         })
     }
 
@@ -153,11 +108,6 @@ impl Event {
             (_, Event::NodeLoads) => "node-loads",
             (_, Event::NodeLoadMisses) => "node-load-misses",
             (_, Event::DtlbLoadMisses) => "dTLB-load-misses",
-            (_, Event::TaskClock) => return "perf event task-clock".into(),
-            (_, Event::ContextSwitches) => return "perf event context-switches".into(),
-            (_, Event::CpuMigrations) => return "perf event cpu-migrations".into(),
-            (_, Event::PageFaultsMinor) => "minor-faults",
-            (_, Event::PageFaultsMajor) => "major-faults",
             (_, Event::RemoteHitm | Event::RemoteDram) => "raw",
         };
         format!("perf event {generic}, user mode")

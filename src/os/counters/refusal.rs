@@ -5,12 +5,15 @@ use std::{fs, io, path::Path};
 /// What of the system decides whether an event can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grounds {
-    /// kernel.perf_event_paranoid: at 2 a user may count his threads in user mode, at 1 in the kernel too, at 3 and
-    /// above (of distributions' kernels) nothing.
+    /// kernel.perf_event_paranoid: up to 2 a user may count his threads in user mode, at 3 and above (of distributions'
+    /// kernels) nothing.
     pub(super) paranoid: Option<i32>,
     /// Whether the kernel has a driver for the cpu's performance monitoring unit.
     pub(super) has_pmu: bool,
 }
+
+/// The highest kernel.perf_event_paranoid at which a user may count his threads in user mode.
+const USER_MODE: i32 = 2;
 
 impl Grounds {
     /// As the file system seen from `root` says.
@@ -26,11 +29,10 @@ impl Grounds {
         }
     }
 
-    /// Why `perf_event_open` failed with `error` for an event of the kernel (`software`) or the cpu, in user mode
-    /// alone or with what happens in the kernel (`in_kernel`).
-    pub(super) fn reason(self, error: &io::Error, software: bool, in_kernel: bool) -> String {
+    /// Why `perf_event_open` failed with `error` for an event of the cpu in user mode.
+    pub(super) fn reason(self, error: &io::Error) -> String {
         match error.raw_os_error() {
-            Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) if !software && !self.has_pmu => {
+            Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) if !self.has_pmu => {
                 "this kernel sees no performance monitoring unit of the cpu, as in most virtual machines: have the \
                  host expose one (a vPMU), or count on bare metal"
                     .into()
@@ -40,7 +42,7 @@ impl Grounds {
                  a newer kernel"
                     .into()
             }
-            Some(libc::EACCES | libc::EPERM) => self.forbidden(if in_kernel { 1 } else { 2 }),
+            Some(libc::EACCES | libc::EPERM) => self.forbidden(),
             Some(libc::ENOSYS) => {
                 "this kernel or its container has no perf_event_open: allow that call in the container's seccomp \
                  profile, or take a kernel with CONFIG_PERF_EVENTS"
@@ -57,14 +59,14 @@ impl Grounds {
         }
     }
 
-    fn forbidden(self, needed: i32) -> String {
+    fn forbidden(self) -> String {
         match self.paranoid {
-            Some(level) if level <= needed => format!(
+            Some(level) if level <= USER_MODE => format!(
                 "refused though kernel.perf_event_paranoid = {level} allows it, so by a container or security \
                  module: allow perf_event_open in its seccomp profile (docker: --cap-add PERFMON)"
             ),
             level => format!(
-                "kernel.perf_event_paranoid {}: `sysctl kernel.perf_event_paranoid={needed}`, or give the program \
+                "kernel.perf_event_paranoid {}: `sysctl kernel.perf_event_paranoid={USER_MODE}`, or give the program \
                  CAP_PERFMON",
                 level.map_or("forbids it".into(), |level| format!("= {level} forbids it"))
             ),
@@ -77,7 +79,7 @@ mod tests {
     use super::*;
 
     fn reason(grounds: Grounds, errno: i32) -> String {
-        grounds.reason(&io::Error::from_raw_os_error(errno), false, false)
+        grounds.reason(&io::Error::from_raw_os_error(errno))
     }
 
     #[test]
@@ -95,13 +97,6 @@ mod tests {
         assert!(reason(bare, libc::EIO).contains("perf_event_open failed"));
         let unsaid = Grounds { paranoid: None, has_pmu: true };
         assert!(reason(unsaid, libc::EACCES).starts_with("kernel.perf_event_paranoid forbids it"));
-    }
-
-    #[test]
-    fn what_happens_in_the_kernel_needs_a_lower_level() {
-        let grounds = Grounds { paranoid: Some(2), has_pmu: true };
-        let error = io::Error::from_raw_os_error(libc::EACCES);
-        assert!(grounds.reason(&error, true, true).contains("perf_event_paranoid=1"));
     }
 
     #[test]

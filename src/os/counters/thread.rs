@@ -1,6 +1,6 @@
 //! What the kernel keeps of every thread anyway.
 
-use super::{Event, Reading};
+use super::Reading;
 use crate::os::host::rusage;
 use std::{fs, path::Path};
 
@@ -68,19 +68,6 @@ impl ThreadUsage {
             events("minor_faults", self.faults[0] - begin.faults[0]),
             events("major_faults", self.faults[1] - begin.faults[1]),
         ]
-    }
-
-    /// The figure that stands in for `event` where `perf_event_open` refuses it, and by what it was had.
-    pub(super) fn instead_of(&self, event: Event, begin: &ThreadUsage) -> Option<(f64, &'static str)> {
-        let switches = |usage: &ThreadUsage| usage.switches.iter().sum::<i64>();
-        match event {
-            Event::TaskClock => Some((self.user_s + self.system_s - begin.user_s - begin.system_s, RUSAGE)),
-            Event::ContextSwitches => Some(((switches(self) - switches(begin)) as f64, RUSAGE)),
-            Event::CpuMigrations => self.migrations_since(begin).ok().map(|count| (count, SCHED)),
-            Event::PageFaultsMinor => Some(((self.faults[0] - begin.faults[0]) as f64, RUSAGE)),
-            Event::PageFaultsMajor => Some(((self.faults[1] - begin.faults[1]) as f64, RUSAGE)),
-            _ => None,
-        }
     }
 
     fn schedule_s(&self, begin: &ThreadUsage, which: usize) -> Result<f64, String> {

@@ -201,9 +201,18 @@ fn noise(prices: &PriceList) -> String {
         return "noise: unknown, since nothing was measured twice; allow more seconds".into();
     }
     let verdict = if noise.quiet() { "a quiet machine" } else { "a noisy machine: repeat when it is quiet" };
+    let moving = if noise.cpus_move() {
+        format!(
+            "; half of the figures about lines between cpus differ by more than {:.0} % from pass to pass, as where a host \
+             moves the cpus of a virtual machine: have them pinned there, or measure on bare metal",
+            100.0 * noise.spread_between_cpus
+        )
+    } else {
+        String::new()
+    };
     format!(
         "{verdict}: passes of half of the figures lie within {:.0} % of each other, of nine in ten within {:.0} %; \
-         {} of {} questions were disturbed, {} of those were asked again, {} were skipped",
+         {} of {} questions were disturbed, {} of those were asked again, {} were skipped{moving}",
         100.0 * noise.spread_median,
         100.0 * noise.spread_p90,
         noise.disturbed,
