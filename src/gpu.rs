@@ -61,7 +61,7 @@ pub struct Sums {
 /// How a device computes. Beside the defaults there is reason for others in tests and benches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// A part of the adapter's name; without one the first that is not software.
+    /// A part of the adapter's name, or of its PCI address; without one the first that is not software.
     pub adapter: Option<String>,
     /// Rows of a batch at most: buffers are made for them beforehand.
     pub batch_rows: usize,

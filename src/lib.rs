@@ -26,7 +26,8 @@
 //! (how two writes meet), [`method`] (one file a paper), [`step`], [`order`], [`exchange`], then [`run`] (one worker loop,
 //! two runners) and [`solve`] (where settings become types). [`gpu`] works gradients of batches out. [`os`] is the kernel interface; [`trace`], [`report`],
 //! [`model`], [`checkpoint`] are what a run leaves behind. [`contention`] asks what sharing cost a run ([`contention::run`]) and
-//! what it costs on a machine ([`contention::machine`]), whose answers are a [`machine::PriceList`].
+//! what it costs on a machine ([`contention::machine`]), whose answers are a [`machine::PriceList`]. [`gpu`] has gradients of batches
+//! of rows by devices: kernels in `gpu/*.wgsl`, each with a twin on the cpu that is always compiled.
 //!
 //! # The axes
 //!

@@ -24,6 +24,14 @@ pub struct Adapter {
     pub features: Features,
 }
 
+impl Adapter {
+    /// Its name, and its address where that is known: gpus of one kind are told apart by it.
+    fn called(&self) -> String {
+        let at = self.pci.as_ref().map_or(String::new(), |pci| format!(" ({pci})"));
+        format!("`{}`{at}", self.name)
+    }
+}
+
 /// What a device can take at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
@@ -75,8 +83,8 @@ pub(super) fn without() -> Error {
     )
 }
 
-/// The index of the one adapter whose name has `name` in it, in capitals or not; without a name the first that is not software,
-/// else the first.
+/// The index of the one adapter that has `name` in its name or its address on the PCI bus, in capitals or not; without a name the
+/// first that is not software, else the first.
 ///
 /// # Errors
 /// None, or several, of that name, with the names there are.
@@ -87,23 +95,26 @@ pub fn choose(adapters: &[Adapter], name: Option<&str>) -> Result<usize> {
     };
     let lower = name.to_lowercase();
     let matches = |pick: &dyn Fn(&str) -> bool| -> Vec<usize> {
-        (0..adapters.len()).filter(|&k| pick(&adapters[k].name.to_lowercase())).collect()
+        let picked = |adapter: &Adapter| {
+            pick(&adapter.name.to_lowercase()) || adapter.pci.as_ref().is_some_and(|pci| pick(&pci.to_lowercase()))
+        };
+        (0..adapters.len()).filter(|&k| picked(&adapters[k])).collect()
     };
     let exact = matches(&|name| name == lower);
     let found = if exact.len() == 1 { exact } else { matches(&|name| name.contains(&lower)) };
-    let names = |of: &[usize]| of.iter().map(|&k| format!("`{}`", adapters[k].name)).collect::<Vec<_>>().join(", ");
+    let names = |of: &[usize]| of.iter().map(|&k| adapters[k].called()).collect::<Vec<_>>().join(", ");
     match found[..] {
         [one] => Ok(one),
         [] if adapters.is_empty() => Err(none()),
         [] => Err(Error::device(
             Trouble::Absent,
-            format!("no adapter has `{name}` in its name"),
+            format!("no adapter has `{name}` in its name or PCI address"),
             format!("name one of {}", names(&(0..adapters.len()).collect::<Vec<_>>())),
         )),
         _ => Err(Error::device(
             Trouble::Absent,
             format!("`{name}` is in the names of {} adapters: {}", found.len(), names(&found)),
-            "write more of the name of the one that is meant",
+            "write more of the name of the one that is meant, or its PCI address",
         )),
     }
 }
@@ -153,6 +164,17 @@ mod tests {
         assert!(several.contains("`NVIDIA H200`, `NVIDIA H200 NVL`"), "{several}");
         let no_such = choose(&all, Some("radeon")).expect_err("none").to_string();
         assert!(no_such.contains("llvmpipe (LLVM 15)") && no_such.contains("radeon"), "{no_such}");
+    }
+
+    #[test]
+    fn gpus_of_one_name_are_told_apart_by_their_addresses() {
+        let mut all = adapters(&[("NVIDIA H200", false), ("NVIDIA H200", false)]);
+        (all[0].pci, all[1].pci) = (Some("0000:3B:00.0".into()), Some("0000:d8:00.0".into()));
+        let both = choose(&all, Some("NVIDIA H200")).expect_err("two").to_string();
+        assert!(both.contains("`NVIDIA H200` (0000:3B:00.0), `NVIDIA H200` (0000:d8:00.0)"), "{both}");
+        assert!(both.contains("PCI address"), "{both}");
+        assert_eq!(choose(&all, Some("3b:00")).expect("one"), 0);
+        assert_eq!(choose(&all, Some("0000:d8:00.0")).expect("one"), 1);
     }
 
     #[test]

@@ -9,9 +9,11 @@
 
 mod bindings;
 mod block;
+mod copying;
 mod gradients;
 mod hogwild;
 mod kernels;
+mod moving;
 mod open;
 mod packed;
 mod set;
@@ -20,6 +22,7 @@ mod slab;
 mod steps;
 
 pub use block::Block;
+pub use copying::Copying;
 pub use gradients::DeviceGradients;
 pub use hogwild::Pass;
 pub use open::Device;

@@ -198,7 +198,7 @@ impl DeviceGradients {
         for (rows, margins) in rows.chunks(self.batch_rows).zip(margins.chunks_mut(self.batch_rows)) {
             self.ask(Question::Margins, x, constant, rows)?;
             self.answer(None)?;
-            let found = self.read(&self.common.margins, rows.len())?;
+            let found = self.device.read(&self.common.margins, rows.len())?;
             self.lists.places.iter().zip(found).for_each(|(&place, z)| margins[place as usize] = z);
         }
         Ok(margins)
@@ -273,33 +273,6 @@ impl DeviceGradients {
             sums = Sums { loss: result[at].into(), slope: result[at + 1].into() };
         })?;
         Ok(sums)
-    }
-
-    /// The first `count` numbers of `buffer`.
-    pub(super) fn read(&self, buffer: &wgpu::Buffer, count: usize) -> Result<Vec<f32>> {
-        let (device, bytes) = (&self.device, 4 * count as u64);
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let (sender, mapped) = std::sync::mpsc::channel();
-        let (copy, submission) = device.guarded("hand back numbers", || {
-            let copy = device.buffer("numbers", bytes, usage);
-            let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            if bytes > 0 {
-                encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, bytes);
-            }
-            let submission = device.queue.submit([encoder.finish()]);
-            copy.map_async(wgpu::MapMode::Read, .., move |result| {
-                // Nobody to tell is nobody who waits.
-                let _ = sender.send(result.is_ok());
-            });
-            (copy, submission)
-        })?;
-        device.wait(&submission)?;
-        let lost = || device.error(Trouble::Lost, "hand back numbers", "their memory cannot be read");
-        if mapped.try_recv() != Ok(true) {
-            return Err(lost());
-        }
-        let view = copy.get_mapped_range(..).map_err(|_| lost())?;
-        Ok(bytemuck::cast_slice::<u8, f32>(&view)[..count].to_vec())
     }
 }
 

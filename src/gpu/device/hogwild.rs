@@ -66,7 +66,7 @@ impl DeviceGradients {
         lists.x.extend(x.iter().map(|&x| x as f32));
         lists.x.push(*constant as f32);
         self.device.guarded("make a pass", || self.run(made, &lists, pass))?;
-        let found = self.read(&made.x, x.len() + 1)?;
+        let found = self.device.read(&made.x, x.len() + 1)?;
         x.iter_mut().zip(&found).for_each(|(x, &new)| *x = f64::from(new));
         *constant = f64::from(found[x.len()]);
         Ok(())

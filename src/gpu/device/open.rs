@@ -71,7 +71,7 @@ fn describe(adapter: &wgpu::Adapter) -> Adapter {
 }
 
 impl Device {
-    /// The adapter with `name` in its name, or without one the first that is not software, with all its limits.
+    /// The adapter with `name` in its name or PCI address, or without one the first that is not software, with all its limits.
     ///
     /// # Errors
     /// None there, none or several of that name, or one that cannot be opened.

@@ -1,6 +1,7 @@
 //! Rows on the device, in pieces that a kernel can see as one array.
 
 use super::{
+    moving::SENT,
     open::Device,
     packed::{Packed, words},
 };
@@ -10,9 +11,6 @@ use crate::{
 };
 use std::ops::Range;
 use wgpu::{Buffer, BufferUsages};
-
-/// Bytes that are sent at once.
-const SENT: usize = 32 << 20;
 
 /// Rows on the device.
 #[derive(Debug)]
@@ -166,9 +164,9 @@ impl Slab {
 
     /// Writes what is packed, values from byte `values` and marks from byte `marks` on.
     pub(super) fn write(&self, device: &Device, packed: &Packed, values: u64, marks: u64) {
-        let write = |buffer: &Buffer, at: u64, words: &[u32]| send(device, buffer, at, bytemuck::cast_slice(words));
+        let write = |buffer: &Buffer, at: u64, words: &[u32]| device.send(buffer, at, bytemuck::cast_slice(words));
         write(&self.values, values, &packed.values);
-        send(device, &self.marks, marks, bytemuck::cast_slice(&packed.marks));
+        device.send(&self.marks, marks, bytemuck::cast_slice(&packed.marks));
         if packed.starts.len() > 1 {
             write(&self.starts, 0, &packed.starts);
             write(&self.slots, 0, &packed.slots);
@@ -185,7 +183,7 @@ impl ByColumns {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let of = |label: &str, words: &[u32]| {
             let buffer = device.buffer(label, 4 * words.len() as u64, usage);
-            send(device, &buffer, 0, bytemuck::cast_slice(words));
+            device.send(&buffer, 0, bytemuck::cast_slice(words));
             buffer
         };
         device.guarded("hold columns", || ByColumns {
@@ -193,18 +191,6 @@ impl ByColumns {
             starts: of("starts of columns", &starts),
             rows: of("rows by column", &columns.rows),
         })
-    }
-}
-
-/// Writes `bytes` to `buffer` from byte `at` on, in pieces whose passing memory is given back one by one.
-fn send(device: &Device, buffer: &Buffer, at: u64, bytes: &[u8]) {
-    for (k, piece) in bytes.chunks(SENT).enumerate() {
-        device.queue.write_buffer(buffer, at + (k * SENT) as u64, piece);
-        if piece.len() == SENT {
-            device.queue.submit([]);
-            // Whatever went wrong is reported to whoever guards this.
-            let _ = device.device.poll(wgpu::PollType::wait_indefinitely());
-        }
     }
 }
 

@@ -7,18 +7,22 @@ use super::{
 use farrow::{
     error::{Error, Trouble},
     gpu::{
-        Cut, Entries, Gradients, Options, Sums, Terms,
-        device::{Block, Device, DeviceGradients, Pass, shaders},
+        Cut, Entries, Gradients, Options, Sums, Terms, Twin,
+        device::{Block, Copying, Device, DeviceGradients, Pass, shaders},
     },
     loss::Loss,
 };
+use std::io::Write;
 
 /// An open device, or none after a line that says so.
 fn device(test: &str) -> Option<Device> {
     match Device::open(None) {
         Ok(device) => Some(device),
         Err(Error::Device { trouble: Trouble::Absent, .. }) => {
-            eprintln!("skipped: {test}: no adapter (Debian: apt-get install mesa-vulkan-drivers libvulkan1)");
+            // Past the test harness, which keeps what a passing test prints to itself.
+            let line =
+                format!("skipped: {test}: no adapter (Debian: apt-get install mesa-vulkan-drivers libvulkan1)\n");
+            std::io::stderr().write_all(line.as_bytes()).expect("standard error");
             None
         }
         Err(error) => panic!("{error}"),
@@ -30,6 +34,13 @@ fn of_batch(gradients: &mut DeviceGradients, x: &[f64], constant: f64, rows: &[u
     gradients.start(x, constant, rows).expect("started");
     let sums = gradients.take(&mut gradient).expect("taken");
     (gradient, sums)
+}
+
+fn of_twin(terms: &Terms, x: &[f64], constant: f64, rows: &[u32]) -> Vec<f64> {
+    let (mut twin, mut gradient) = (Twin::new(terms.clone()), vec![f64::NAN; x.len()]);
+    twin.start(x, constant, rows).expect("started");
+    twin.take(&mut gradient).expect("taken");
+    gradient
 }
 
 /// Gradient, sums and margins of `rows`, and the loss of all.
@@ -50,6 +61,10 @@ fn check(name: &str, device: Device, terms: &Terms, rows: &[u32], options: &Opti
     let margins = gradients.margins(&x, constant, rows).expect("margins");
     let margins: Vec<f64> = margins.into_iter().map(f64::from).collect();
     hold(name, &margins, &expected.margins, &expected.margins_bound);
+    let twin = of_twin(terms, &x, constant, rows);
+    let own = right(terms, &x, constant, rows, Depth::of(terms, rows.len(), 1)).gradient_bound;
+    let both: Vec<f64> = own.iter().zip(&expected.gradient_bound).map(|(a, b)| a + b).collect();
+    hold(&format!("{name}: beside its twin"), &gradient, &twin, &both);
     // The same batch again, out of buffers that are no longer new.
     let again = of_batch(&mut gradients, &x, constant, rows);
     hold(name, &again.0, &expected.gradient, &expected.gradient_bound);
@@ -145,6 +160,53 @@ fn a_lossless_pass_keeps_every_addition() {
     let added = |slot: usize| (rows - slot).div_ceil(width) as f64 * 2f64.powi(-10);
     let expected: Vec<f64> = (0..width).map(|slot| -100.0 + added(slot)).collect();
     assert_eq!((x, constant), (expected, 0.0));
+}
+
+#[test]
+fn a_pass_of_one_invocation_is_that_of_its_twin() {
+    // Few bits: every product and sum is exact in f32, so that whoever computes it takes the same side of each kink.
+    let (rows, width) = (400, 37);
+    let drawn = sparse(Loss::Hinge, &vec![5; rows], width, false);
+    let Entries::Sparse { starts, slots, values } = drawn.entries().clone() else { panic!("sparse") };
+    let values = values.iter().map(|value| (4.0 * value).round() / 4.0).collect();
+    let labels = (0..rows).map(|row| drawn.label(row)).collect();
+    let terms =
+        Terms::new(Loss::Hinge, width, Entries::Sparse { starts, slots, values }, labels, None).expect("terms");
+    let list: Vec<u32> = (0..rows as u32).rev().collect();
+    let (mut x, mut constant) = (vec![0.5; width], -0.25);
+    Twin::new(terms.clone()).hogwild(&mut x, &mut constant, &list, 0.0625, true);
+    assert!(x.iter().filter(|x| **x != 0.5).count() > 30 && constant != -0.25, "it went somewhere");
+    for lossless in [false, true] {
+        let Some(device) = device("a_pass_of_one_invocation") else { return };
+        let mut gradients =
+            DeviceGradients::new(device, terms.clone(), &Options::new(rows)).expect("on the device");
+        let (mut found, mut free) = (vec![0.5; width], -0.25);
+        let pass = Pass { step: 0.0625, free: true, lossless, alone: true };
+        gradients.hogwild(&mut found, &mut free, &list, &pass).expect("a pass");
+        assert_eq!((&found, free), (&x, constant), "lossless: {lossless}");
+    }
+}
+
+#[test]
+fn a_copy_is_of_every_number() {
+    for len in [1, 4, 1023, 300_001] {
+        let Some(device) = device("a_copy_is_of_every_number") else { return };
+        let numbers: Vec<f32> = (0..len).map(|k| k as f32 + 1.0).collect();
+        let copying = Copying::new(device, &numbers).expect("on the device");
+        assert!(copying.copied().expect("zeros").iter().all(|&number| number == 0.0));
+        copying.copy(2).expect("copied");
+        assert_eq!(copying.copied().expect("numbers"), numbers);
+    }
+}
+
+#[test]
+fn a_batch_that_the_device_cannot_hold_is_refused_with_the_bytes() {
+    let Some(device) = device("a_batch_that_the_device_cannot_hold") else { return };
+    let array = device.adapter().limits.binding_bytes as usize;
+    let terms = dense(Loss::Logistic, 10, 5000, false);
+    let error =
+        DeviceGradients::new(device, terms, &Options::new(array / 4 + 1000)).expect_err("too much").to_string();
+    assert!(error.contains("not enough memory") && error.contains("fewer rows a batch"), "{error}");
 }
 
 #[test]
