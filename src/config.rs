@@ -31,7 +31,7 @@ mod write;
 pub use crate::exchange::Kind as ExchangeKind;
 pub use crate::method::Kind as MethodKind;
 pub use exchange::{Every, GraphKind, MessageFaults, Moves};
-pub use gradients::{Gradients, On as GradientsOn};
+pub use gradients::{Gradients, On as GradientsOn, Values as GradientsValues};
 pub use injection::{DelayKind, Injection, Straggler};
 pub use location::{Kind, Location, Selection, Step};
 pub use memory::{DataMemory, DataPlacement, HugePages, Layout, ParameterMemory};

@@ -24,10 +24,11 @@
 //! Read in this order: [`config`] (what can be asked), [`topology`] and [`placement`] (where things go), [`data`] and
 //! [`shard`] (rows on their workers, coordinates in their slots: [`layout`]), [`objective`], [`loss`] and [`prox`] (what is minimised), [`sync`] and [`store`]
 //! (how two writes meet), [`method`] (one file a paper), [`step`], [`order`], [`exchange`], then [`run`] (one worker loop,
-//! two runners) and [`solve`] (where settings become types). [`gpu`] works gradients of batches out. [`os`] is the kernel interface; [`trace`], [`report`],
+//! two runners) and [`solve`] (where settings become types). [`os`] is the kernel interface; [`trace`], [`report`],
 //! [`model`], [`checkpoint`] are what a run leaves behind. [`contention`] asks what sharing cost a run ([`contention::run`]) and
 //! what it costs on a machine ([`contention::machine`]), whose answers are a [`machine::PriceList`]. [`gpu`] has gradients of batches
-//! of rows by devices: kernels in `gpu/*.wgsl`, each with a twin on the cpu that is always compiled.
+//! of rows by devices: kernels in `gpu/*.wgsl`, each with a twin on the cpu that is always compiled; a worker
+//! that feeds one is [`run::feeding`].
 //!
 //! # The axes
 //!

@@ -25,7 +25,7 @@ pub(super) struct SettingsArgs {
     /// Who works gradients out: cpu, gpu (fed by the only worker), or both
     #[arg(long, value_name = "cpu|gpu|both")]
     gradients: Option<String>,
-    /// The GPU, by a part of its name (farrow gpu list)
+    /// The GPU, by a part of its name or of its PCI address (farrow gpu list)
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
     /// Go on with the cpu where there is no GPU, or where it fails

@@ -18,17 +18,30 @@ pub enum On {
     Both,
 }
 
+/// How a GPU keeps the values of its rows. Sums are in f32 either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Values {
+    /// As they are, in 4 bytes.
+    F32,
+    /// Rounded to half floats, 2 bytes: half of what a dense batch reads. Its gradients are then those of the rounded rows, off by
+    /// up to 2⁻¹¹ of each value (below 6.1e-5 they are 0), and what is certified is still the problem as it was given.
+    F16,
+}
+
 /// `[gradients]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gradients {
     /// Who.
     pub on: On,
-    /// A part of the adapter's name, of whatever case; `None` for the first that is no software.
+    /// A part of the adapter's name or of its PCI address, of whatever case; `None` for the first that is no software.
     pub adapter: Option<String>,
     /// Whether the cpu goes on where there is no device, or where it fails.
     pub fallback: bool,
     /// Rows of a GPU batch; `None` for as many as keep a device busy.
     pub rows: Option<usize>,
+    /// How the GPU keeps values.
+    pub values: Values,
     /// With [`On::Both`], the part of the lines of its shard that the GPU takes, between 0 and 1; `None` for what the speeds of the
     /// last epoch ask for.
     pub share: Option<f64>,
@@ -37,7 +50,7 @@ pub struct Gradients {
 impl Gradients {
     /// On the cpu.
     pub const fn cpu() -> Self {
-        Gradients { on: On::Cpu, adapter: None, fallback: false, rows: None, share: None }
+        Gradients { on: On::Cpu, adapter: None, fallback: false, rows: None, values: Values::F32, share: None }
     }
 
     /// Whether there is a worker that feeds a GPU.

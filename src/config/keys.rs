@@ -1,8 +1,8 @@
 //! Every section and key that is built, the names of every choice, and the suggestion for a name that is close to one.
 
 use super::{
-    CellKind, ClassWeight, DataMemory, ExchangeKind, GradientsOn, Granularity, GraphKind, HugePages, Layout,
-    MergeKind, Moves, Normalize, ParameterMemory, Pin, Runner, Smt,
+    CellKind, ClassWeight, DataMemory, ExchangeKind, GradientsOn, GradientsValues, Granularity, GraphKind,
+    HugePages, Layout, MergeKind, Moves, Normalize, ParameterMemory, Pin, Runner, Smt,
     settings::{Entry, Settings},
 };
 use crate::{
@@ -24,7 +24,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 12] = [
     ("order", &["kind", "rows"]),
     // The kinds say, too.
     ("exchange", &["kind", "moves"]),
-    ("gradients", &["on", "adapter", "fallback", "rows", "share"]),
+    ("gradients", &["on", "adapter", "fallback", "rows", "values", "share"]),
     ("injection", &["delay", "delay_workers", "delay_blocks", "straggler", "message_loss", "message_delay"]),
     ("stop", &["target", "target_objective", "max_epochs", "max_seconds", "evaluate_every"]),
 ];
@@ -98,6 +98,7 @@ names!(
     "hardware" => GraphKind::Hardware,
 );
 names!(GradientsOn, "cpu" => GradientsOn::Cpu, "gpu" => GradientsOn::Gpu, "both" => GradientsOn::Both);
+names!(GradientsValues, "f32" => GradientsValues::F32, "f16" => GradientsValues::F16);
 names!(Moves, "auto" => Moves::Auto, "all" => Moves::All, "touched" => Moves::Touched);
 names!(CellKind, "f64" => CellKind::F64, "f32" => CellKind::F32);
 names!(ClassWeight, "none" => ClassWeight::None, "balanced" => ClassWeight::Balanced);

@@ -147,6 +147,7 @@ fn gradients(text: &mut Text, gradients: &Gradients) {
         text.optional("adapter", gradients.adapter.as_deref(), "auto");
         text.key("fallback", gradients.fallback);
         text.optional("rows", gradients.rows.map(|rows| whole(rows as u64)), "auto");
+        text.key("values", gradients.values.name());
     }
     if gradients.on == GradientsOn::Both {
         text.optional("share", gradients.share, "auto");

@@ -3,7 +3,7 @@
 
 use super::{Fit, Opener, Placed};
 use crate::{
-    config::{Gradients as Settings, GradientsOn, Runner},
+    config::{Gradients as Settings, GradientsOn, GradientsValues, Runner},
     data::matrix::Matrix,
     error::{Error, Result},
     gpu::{self, Gradients, Opened, Options, Terms, Twin},
@@ -137,7 +137,11 @@ impl Fit<'_> {
     fn rows_of<D: Matrix>(&self, placed: &Placed<'_, D>, worker: usize) -> Result<Terms> {
         let shard = &self.plan.shards[self.plan.workers[worker].shard];
         let parts: Vec<_> = shard.workers.iter().map(|&part| placed.shards.glm(part, &placed.frame)).collect();
-        Terms::of(&parts)
+        let terms = Terms::of(&parts)?;
+        match self.setup.gradients.values {
+            GradientsValues::F32 => Ok(terms),
+            GradientsValues::F16 => terms.halved(),
+        }
     }
 
     /// Where the rows of each part of the feeder's shard begin in the device's.

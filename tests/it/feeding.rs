@@ -9,8 +9,8 @@ use super::{
 };
 use farrow::{
     config::{
-        Count, Every, ExchangeKind, Gradients, GradientsOn, Granularity, L2, MergeKind, MethodKind, OrderKind, Pin,
-        Runner, Setup, StepKind,
+        Count, Every, ExchangeKind, Gradients, GradientsOn, GradientsValues, Granularity, L2, MergeKind,
+        MethodKind, OrderKind, Pin, Runner, Setup, StepKind,
     },
     data::{self, Data},
     error::Error,
@@ -275,6 +275,30 @@ fn dense_rows(rows: usize, columns: u32) -> Vec<Vec<(u32, f32)>> {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(11);
     let mut row = || (0..columns).map(|j| (j, random.random_range(-1.0f32..1.0))).collect();
     (0..rows).map(|_| row()).collect()
+}
+
+/// 1 + 2⁻¹² is a number of four bytes, and of two it is 1: the first batch's gradient at 0 tells which was kept.
+#[test]
+fn values_of_two_bytes_are_those_that_gradients_are_worked_out_from() {
+    let a = 1.0 + 2f64.powi(-12);
+    for (values, kept) in [(GradientsValues::F32, a), (GradientsValues::F16, 1.0)] {
+        let mut setup = feeding(GradientsOn::Gpu, 4);
+        setup.gradients.values = values;
+        (setup.problem.loss, setup.problem.l2) = (Loss::Squared, L2::Value(0.0));
+        setup.step = Some(StepKind::Constant { initial: Some(0.5) });
+        (setup.stop.target, setup.stop.max_epochs) = (None, 1);
+        let rows = vec![vec![(0, a as f32)]; 4];
+        let found = ended(data::from_rows(&rows, &[1.0; 4], 1).expect("rows"), &mut setup, 1);
+        assert_eq!(found.model.weights, [0.5 * kept], "{values:?}");
+        // What is reported is of the rows as they are.
+        let objective = 0.5 * (a * 0.5 * kept - 1.0).powi(2);
+        assert!((found.objective - objective).abs() < 1e-12, "{values:?} {}", found.objective);
+    }
+    let mut setup = feeding(GradientsOn::Gpu, 4);
+    setup.gradients.values = GradientsValues::F16;
+    let data = data::from_rows(&[vec![(0, 1e5)], vec![(0, 1.0)]], &[1.0, -1.0], 1).expect("rows");
+    let refused = refusal(data, &mut setup, 1);
+    assert!(refused.contains("100000") && refused.contains("65504"), "{refused}");
 }
 
 #[test]

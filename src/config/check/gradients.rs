@@ -1,7 +1,7 @@
 //! `[gradients]`.
 
 use crate::{
-    config::{Gradients, GradientsOn, Settings, entry::Bound, keys::Named, settings::Entry},
+    config::{Gradients, GradientsOn, GradientsValues, Settings, entry::Bound, keys::Named, settings::Entry},
     error::Result,
 };
 use toml::Value;
@@ -11,10 +11,10 @@ pub(super) fn gradients(settings: &Settings) -> Result<Gradients> {
     let on = settings.choice_or("gradients", "on", GradientsOn::Cpu)?;
     let has: &[&str] = match on {
         GradientsOn::Cpu => &[],
-        GradientsOn::Gpu => &["adapter", "fallback", "rows"],
-        GradientsOn::Both => &["adapter", "fallback", "rows", "share"],
+        GradientsOn::Gpu => &["adapter", "fallback", "rows", "values"],
+        GradientsOn::Both => &["adapter", "fallback", "rows", "values", "share"],
     };
-    for key in ["adapter", "fallback", "rows", "share"] {
+    for key in ["adapter", "fallback", "rows", "values", "share"] {
         settings.belongs(get(key), get("on"), &format!("gradients.on = \"{}\"", on.name()), has)?;
     }
     let in_force = |key| get(key).filter(|_| has.contains(&key));
@@ -25,6 +25,10 @@ pub(super) fn gradients(settings: &Settings) -> Result<Gradients> {
         rows: in_force("rows").map_or(Ok(None), |entry| {
             entry.unless("auto", |entry| Ok(entry.whole(1, u32::MAX.into(), "\"auto\"")? as usize))
         })?,
+        values: match on {
+            GradientsOn::Cpu => GradientsValues::F32,
+            _ => settings.choice_or("gradients", "values", GradientsValues::F32)?,
+        },
         share: in_force("share").map_or(Ok(None), |entry| {
             entry.unless("auto", |entry| entry.number_or(Bound::BelowOne, "\"auto\" (by speed)"))
         })?,

@@ -4,9 +4,9 @@ use super::read;
 use farrow::{
     config::{
         CellKind, ClassWeight, Constraint, Count, DataMemory, DataPlacement, DelayKind, Every, ExchangeKind,
-        Gradients, GradientsOn, Granularity, GraphKind, HugePages, Injection, L2, Layout, MergeKind, MessageFaults,
-        MethodKind, Moves, Normalize, OrderKind, ParameterMemory, Parameters, Pin, Problem, Runner, Setup, Smt,
-        StepKind, Stop, Straggler, WorkerOrder, Workers,
+        Gradients, GradientsOn, GradientsValues, Granularity, GraphKind, HugePages, Injection, L2, Layout,
+        MergeKind, MessageFaults, MethodKind, Moves, Normalize, OrderKind, ParameterMemory, Parameters, Pin,
+        Problem, Runner, Setup, Smt, StepKind, Stop, Straggler, WorkerOrder, Workers,
     },
     loss::Loss,
 };
@@ -188,7 +188,8 @@ fn stops() -> impl Strategy<Value = Stop> {
 fn gradients(seed: u64, workers: &Workers, injection: &Injection) -> Gradients {
     let adapter = (seed % 2 == 0).then(|| "H200".to_string());
     let rows = (seed % 5 > 1).then_some(1 + seed as usize % 100_000);
-    let with = |on| Gradients { on, adapter, fallback: seed % 3 == 0, rows, share: None };
+    let values = if seed % 11 < 5 { GradientsValues::F16 } else { GradientsValues::F32 };
+    let with = |on| Gradients { on, adapter, fallback: seed % 3 == 0, rows, values, share: None };
     let many = !matches!(&workers.count, Count::Exactly(1))
         && !matches!(&workers.count, Count::On(cpus) if cpus.len() < 2);
     let one = matches!(workers.count, Count::Cores | Count::Exactly(1));
