@@ -5,16 +5,26 @@
 //! bandwidth it had, with the bytes of the rows counted once. Two batches are under way at a time, as in a run; what is sent and
 //! brought back (x, the list of rows, the gradient) is in the seconds and not in the bytes.
 //!
+//! Last come whole runs to a gap of 10⁻⁴ by the cpus, by the device and by both, in turns: seconds of solving in the median of
+//! rounds, with the least and the most, and rows gone through a second. The bound of `both` is the two speeds added up; a cpu
+//! that feeds the device is not one that computes.
+//!
 //! Software adapters are tried where there is no other, on less: they show that it runs, not how fast.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use farrow::{
+    config::{Count, Gradients as Settings, GradientsOn, L2, MergeKind, MethodKind, Setup},
+    data::{self, Data},
     gpu::{
         self, Adapter, Entries, Gradients, Options, Terms,
         device::{Copying, Device, DeviceGradients, Pass},
     },
     loss::Loss,
     os::clock::Stopwatch,
+    placement::plan,
+    solve::{Start, solve},
+    topology::Topology,
+    trace::{Silent, StopReason},
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -221,6 +231,77 @@ fn sparse_rows(criterion: &mut Criterion, adapter: &Adapter, size: &Size, bound:
     }
 }
 
+/// Rounds of runs to a target.
+const ROUNDS: usize = 5;
+
+/// Rows whose class a plane tells, but for a tenth of them.
+fn classes(rows: usize, width: u32, entries: u32) -> Data {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+    let plane: Vec<f32> = (0..width).map(|_| random.random_range(-1.0..1.0)).collect();
+    let (mut lines, mut labels) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    for _ in 0..rows {
+        let mut slots: Vec<u32> = match entries == width {
+            true => (0..width).collect(),
+            false => (0..entries).map(|_| random.random_range(0..width)).collect(),
+        };
+        slots.sort_unstable();
+        slots.dedup();
+        let scale = 1.0 / (slots.len() as f32).sqrt();
+        let line: Vec<(u32, f32)> =
+            slots.into_iter().map(|slot| (slot, scale * random.random_range(-1.0f32..1.0))).collect();
+        let side: f32 = line.iter().map(|&(slot, value)| value * plane[slot as usize]).sum();
+        let flipped = random.random_bool(0.1);
+        labels.push(if (side > 0.0) != flipped { 1.0 } else { -1.0 });
+        lines.push(line);
+    }
+    data::from_rows(&lines, &labels, width as usize).expect("rows")
+}
+
+/// Seconds of solving and epochs of a run to the target.
+fn run(data: Data, on: GradientsOn, adapter: &Adapter) -> (f64, f64) {
+    let named = Some(adapter.pci.as_ref().unwrap_or(&adapter.name).clone());
+    let mut setup = Setup { method: MethodKind::Minibatch { rows: 64 }, ..Setup::default() };
+    setup.gradients =
+        if on == GradientsOn::Cpu { Settings::cpu() } else { Settings { on, adapter: named, ..Settings::cpu() } };
+    (setup.problem.l2, setup.parameters.merge) = (L2::Value(1e-3), MergeKind::Lossless);
+    (setup.stop.target, setup.stop.max_epochs) = (Some(1e-4), 2000);
+    setup.workers.count = if on == GradientsOn::Gpu { Count::Exactly(1) } else { Count::Cores };
+    let plan = plan(&Topology::of_host().expect("a topology"), &setup).expect("a plan");
+    let found = solve(data, &setup, &plan, Start::default(), &mut Silent).expect("solved");
+    let epochs = if found.stop == StopReason::Target { found.epochs } else { f64::NAN };
+    (found.seconds.solve, epochs)
+}
+
+/// By the cpus, by the device and by both, to a gap of 10⁻⁴.
+fn to_a_target(adapter: &Adapter, rounds: usize) {
+    let dense = if adapter.software { (4_000, 64, 64) } else { (200_000, 512, 512) };
+    let sparse = if adapter.software { (4_000, 2_000, 32) } else { (200_000, 50_000, 64) };
+    for (name, (rows, width, entries)) in [("dense", dense), ("sparse", sparse)] {
+        let ways = [("cpus", GradientsOn::Cpu), ("gpu", GradientsOn::Gpu), ("both", GradientsOn::Both)];
+        let mut seen = ways.map(|_| (Vec::new(), Vec::new()));
+        for _ in 0..rounds {
+            for ((_, on), (seconds, speeds)) in ways.into_iter().zip(&mut seen) {
+                let (taken, epochs) = run(classes(rows, width, entries), on, adapter);
+                seconds.push(taken);
+                speeds.push(rows as f64 * epochs / taken);
+            }
+        }
+        let mut alone = 0.0;
+        for ((way, on), (seconds, speeds)) in ways.into_iter().zip(&mut seen) {
+            let ([_, middle, _], [_, speed, _]) = (quartiles(seconds), quartiles(speeds));
+            let (least, most) = (seconds[0], seconds[rounds - 1]);
+            print!(
+                "{name} {rows} x {width} to 1e-4 by {way}: {middle:.4} s ({least:.4} to {most:.4}), {speed:.3e} rows/s"
+            );
+            match on {
+                GradientsOn::Both => println!(", {:.0} % of both alone", 100.0 * speed / alone),
+                _ => println!(),
+            }
+            alone += speed;
+        }
+    }
+}
+
 fn kernels(criterion: &mut Criterion) {
     let all = match gpu::list() {
         Ok(all) => all,
@@ -240,6 +321,9 @@ fn kernels(criterion: &mut Criterion) {
         );
         dense_rows(criterion, adapter, &size, &bound);
         sparse_rows(criterion, adapter, &size, &bound);
+        // Once where it is only to be seen that it runs (`cargo test --benches`), or what a filter leaves is meant.
+        let asked = |word: &str| std::env::args().any(|arg| arg == word);
+        to_a_target(adapter, if asked("--bench") && !asked("--test") { ROUNDS } else { 1 });
     }
 }
 

@@ -186,10 +186,10 @@ fn stops() -> impl Strategy<Value = Stop> {
 
 /// On the cpu, a GPU or both, as far as the workers and what is injected allow.
 fn gradients(seed: u64, workers: &Workers, injection: &Injection) -> Gradients {
-    let adapter = (seed % 2 == 0).then(|| "H200".to_string());
+    let adapter = seed.is_multiple_of(2).then(|| "H200".to_string());
     let rows = (seed % 5 > 1).then_some(1 + seed as usize % 100_000);
     let values = if seed % 11 < 5 { GradientsValues::F16 } else { GradientsValues::F32 };
-    let with = |on| Gradients { on, adapter, fallback: seed % 3 == 0, rows, values, share: None };
+    let with = |on| Gradients { on, adapter, fallback: seed.is_multiple_of(3), rows, values, share: None };
     let many = !matches!(&workers.count, Count::Exactly(1))
         && !matches!(&workers.count, Count::On(cpus) if cpus.len() < 2);
     let one = matches!(workers.count, Count::Cores | Count::Exactly(1));
