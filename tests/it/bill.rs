@@ -352,7 +352,10 @@ fn what_the_rounds_do_not_tell_from_nothing_is_neither_blamed_nor_called_clean()
     // Two workers on one column, of whose sharing three rounds of trials can be sure of nothing.
     in_some_try("a large cause is seen", || {
         let bill = billed(signed(20_000), &hinge(Granularity::Machine, 10), &host());
-        let lines = bill.findings.iter().find(|finding| finding.cause == Cause::SharedLines).expect("timed");
+        // Trials that another program disturbed can come out the wrong way round: then nothing is found, and nothing to hold it to.
+        let Some(lines) = bill.findings.iter().find(|finding| finding.cause == Cause::SharedLines) else {
+            return Err(format!("{:?}", bill.findings));
+        };
         let page = farrow::report::bill_table(&bill);
         assert!(lines.weight != Weight::Matters && lines.change.is_empty(), "{lines:?}");
         if lines.weight == Weight::Slight {
