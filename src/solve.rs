@@ -2,7 +2,9 @@
 //! below it nothing matches on settings.
 
 use crate::{
-    config::{CellKind, Every, ExchangeKind, GradientsOn, Granularity, MergeKind, OrderKind, Runner, Setup},
+    config::{
+        CellKind, Every, ExchangeKind, GradientsOn, Granularity, MergeKind, MethodKind, OrderKind, Runner, Setup,
+    },
     data::{
         Data, Shape,
         matrix::{Dense, Matrix, Sparse},
@@ -58,7 +60,10 @@ pub fn solve(
         return Err(Error::data(&data.path, None, "the file has no rows", "Give at least one row."));
     }
     let choice = auto::choose(setup, &shape)?;
-    let fit = Fit { setup, plan, shape, choice, logs: observer.wants_steps() };
+    let mut fit = Fit { setup, plan, shape, choice, logs: observer.wants_steps() };
+    if setup.method == MethodKind::Auto && setup.gradients.on == GradientsOn::Both {
+        fit.choice.method = MethodKind::Minibatch { rows: fit.batch_rows() };
+    }
     fit.check_delays()?;
     let held = data.source.held_bytes();
     let costs = fit.costs(&*data.source, data.weights.is_some(), &held);
@@ -193,7 +198,9 @@ impl Fit<'_> {
             || (self.holds() && engine.dense());
         let by_turns = self.setup.runner == Runner::Interleaved;
         let mut facts = self.facts(placed);
-        facts.warnings.extend(device.as_ref().and_then(Device::warning));
+        let beside = self.plan.feeder.as_ref().and_then(|feeder| feeder.gpu.as_deref());
+        facts.warnings.extend(device.as_ref().and_then(|device| device.warning(beside)));
+        facts.warnings.extend(feeding.as_ref().and_then(|feeding| self.uneven(feeding)));
         let task = Task {
             shards: &placed.shards,
             frame: &placed.frame,

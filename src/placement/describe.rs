@@ -1,6 +1,6 @@
 //! A plan as text for people.
 
-use super::{Label, Plan, WorkerPlan};
+use super::{Feeder, Label, Plan, WorkerPlan};
 use crate::{
     config::Granularity,
     os::memory::Home,
@@ -27,9 +27,7 @@ impl Plan {
             ));
         }
         parts.push(self.home_table(topology));
-        parts.extend(
-            self.feeder.as_ref().map(|feeder| format!("worker {} feeds the GPU, {}", feeder.worker, feeder.why)),
-        );
+        parts.extend(self.feeder.as_ref().map(Feeder::describe));
         let warnings: Vec<String> = self.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
         if !warnings.is_empty() {
             parts.push(warnings.join("\n"));

@@ -2,7 +2,7 @@
 
 use super::order::handed_out;
 use crate::{
-    config::{Count, GradientsOn, MethodKind, Setup},
+    config::{Count, Gradients, GradientsOn, MethodKind, Setup},
     error::{Error, Result},
     topology::{Gpu, Topology},
 };
@@ -15,8 +15,26 @@ pub struct Feeder {
     pub worker: usize,
     /// The PCI address of the card, where the topology shows one.
     pub gpu: Option<String>,
+    /// The part of an adapter's name or address that is asked for; `None` for the first that is no software.
+    pub adapter: Option<String>,
+    /// Rows of a batch, where they are set; the data say it otherwise.
+    pub rows: Option<usize>,
     /// Why there.
     pub why: String,
+}
+
+impl Feeder {
+    /// Which worker, with what, and where.
+    pub(super) fn describe(&self) -> String {
+        let adapter = self.adapter.as_ref().map_or("the first that is no software".into(), |adapter| {
+            format!("the one with `{adapter}` in its name or address")
+        });
+        let rows = self.rows.map_or("as many rows as the data ask for".into(), |rows| format!("{rows} rows"));
+        format!(
+            "worker {} feeds the GPU, {}\nits adapter is {adapter}, its batches have {rows}",
+            self.worker, self.why
+        )
+    }
 }
 
 /// The place (an index into `Topology::cpus`) of the cpu that feeds, beside [`Feeder`] without its worker. Changes `chosen` to
@@ -62,17 +80,21 @@ pub(super) fn choose(
             moved.inspect(|&place| chosen[last] = place).unwrap_or(chosen[last])
         }
     };
-    let feeder = Feeder { worker: 0, gpu: gpu.map(|gpu| gpu.pci.clone()), why: why(topology, gpu, place) };
+    let Gradients { adapter, rows, .. } = setup.gradients.clone();
+    let gpu_address = gpu.map(|gpu| gpu.pci.clone());
+    let feeder = Feeder { worker: 0, gpu: gpu_address, adapter, rows, why: why(topology, gpu, place) };
     Ok(Some((place, feeder)))
 }
 
 /// The card whose name or address has `adapter` in it, else the first.
 fn card<'t>(topology: &'t Topology, adapter: Option<&str>) -> Option<&'t Gpu> {
-    let named = adapter.map(str::to_lowercase).and_then(|adapter| {
-        let has = |text: &str| text.to_lowercase().contains(&adapter);
-        topology.gpus.iter().find(|gpu| has(&gpu.pci) || gpu.name.as_deref().is_some_and(has))
-    });
-    named.or(topology.gpus.first())
+    adapter.and_then(|adapter| named(topology, adapter)).or(topology.gpus.first())
+}
+
+fn named<'t>(topology: &'t Topology, adapter: &str) -> Option<&'t Gpu> {
+    let adapter = adapter.to_lowercase();
+    let has = |text: &str| text.to_lowercase().contains(&adapter);
+    topology.gpus.iter().find(|gpu| has(&gpu.pci) || gpu.name.as_deref().is_some_and(has))
 }
 
 fn why(topology: &Topology, gpu: Option<&Gpu>, place: usize) -> String {
@@ -92,14 +114,16 @@ fn why(topology: &Topology, gpu: Option<&Gpu>, place: usize) -> String {
     }
 }
 
-/// What a person should know: where several cards hang on several nodes and none is named, the feeder may be far from its own.
+/// What a person should know: where several cards hang on several nodes and none of them is named, the feeder may be far from its
+/// own.
 pub(super) fn warnings(topology: &Topology, setup: &Setup, feeder: &Feeder) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut nodes: Vec<_> = topology.gpus.iter().map(|gpu| gpu.node).collect();
     nodes.dedup();
-    if nodes.len() > 1 && setup.gradients.adapter.is_none() {
+    let is_named = |adapter: &String| named(topology, adapter).is_some();
+    if nodes.len() > 1 && !setup.gradients.adapter.as_ref().is_some_and(is_named) {
         warnings.push(format!(
-            "{} GPUs hang on different nodes, and the feeder is beside {}: name one with gradients.adapter (--adapter)",
+            "{} GPUs hang on different nodes, and the feeder is beside {}: name one by its address with gradients.adapter (--adapter)",
             topology.gpus.len(),
             feeder.gpu.as_deref().unwrap_or("the first")
         ));

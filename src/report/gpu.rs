@@ -45,6 +45,7 @@ pub(super) fn as_json(plan: &Plan, gpu: &Gpu) -> Value {
     json!({
         "adapter": device.name,
         "software": device.software,
+        "pci": device.pci,
         "stands_in": device.stands_in,
         "replaced": fed.replaced,
         "feeder": plan.feeder,

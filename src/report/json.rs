@@ -6,8 +6,8 @@ use crate::trace::DataFacts;
 use serde_json::{Value, json};
 
 /// The object. Seconds are seconds, `nonzeros_per_s` counts all workers; `plan.requested` and `plan.actual` have one
-/// entry a worker, `plan.memory` one a kind of array and home. `delays` is null where they were not measured. `gpu` is there where `gradients.on` is
-/// not `cpu`.
+/// entry a worker, `plan.memory` one a kind of array and home. `delays` is null where they were not measured. `gpu` is
+/// there where `gradients.on` is not `cpu`.
 pub fn json(report: &Report<'_>) -> Value {
     let outcome = report.outcome;
     let seconds = outcome.seconds;

@@ -5,7 +5,8 @@
 //! [`minibatch`](mod@crate::method::minibatch) with B rows. The last batch of a window may have fewer and is still divided by B.
 //! A batch is an update like any other: it has a number and a delay, a rule by delay shortens its step, and the regulariser is put
 //! off for it as for them. It may go ω times as far as the cpus' updates of b rows, ω = min(B/b, L_b/L_B), since the mean of more
-//! terms is smoother (L_b as in the search for a first step); where the loss has a kink ω = 1.
+//! terms is smoother (L_b as in the search for a first step); where the loss has a kink ω = min(B/b, 1). Where B > b a row that a cpu
+//! visits moves x B/(b ω) times as far as one of the GPU's: an epoch minimises the cpus' part of F more than the rest.
 //!
 //! As many batches are in flight as the device takes, two, so that one is sent while another is worked out: the feeder's own updates
 //! then are one late. None is in flight between two windows. Where updates differ in how far they go, a worker's sweep applies
@@ -88,7 +89,7 @@ pub struct Fed {
     pub lines: u64,
     /// Its part of all lines.
     pub share_of_lines: f64,
-    /// Σγ over its updates, as a part of that of all updates of its replica: how much of the way was its.
+    /// Σγ over its updates, as a part of that of all updates: how much of the way was its.
     pub share_of_way: f64,
     /// How long its updates were delayed.
     pub delays: Option<DelaySummary>,
@@ -150,7 +151,8 @@ impl<D: Matrix> Run<'_, D> {
         let (feed, feeding) = (self.feed.as_ref()?, self.task.feeding?);
         let (worker, lines) = (feeding.worker, self.engine.updates(feeding.worker));
         let part = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
-        let Sum { of_all, of_batches } = self.gauges[self.replica_of(worker)].sum();
+        let of_all = self.gauges.iter().map(|gauge| gauge.sum().of_all).sum();
+        let Sum { of_batches, .. } = self.gauges[self.replica_of(worker)].sum();
         let mut delays = crate::trace::Delays::default();
         self.engine.add_delays(worker, &mut delays);
         let troubles = feed.troubles.lock().expect(PANICKED);

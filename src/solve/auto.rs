@@ -36,7 +36,10 @@ fn automatic(setup: &Setup, shape: &Shape) -> Choice {
         return Choice { method: MethodKind::Hogwild, why: why.into() };
     }
     if setup.gradients.feeds() {
-        let why = "a GPU's updates are mini-batches, and those of the cpus beside it are of the same kind".into();
+        // How many rows they have is known with the batches: see where this is chosen.
+        let why =
+            "a GPU's updates are mini-batches, and those of cpus beside it are as large, so that all rows count alike"
+                .into();
         return Choice { method: MethodKind::named("minibatch"), why };
     }
     if setup.data.memory == DataMemory::Replicate {

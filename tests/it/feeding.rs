@@ -21,6 +21,10 @@ use farrow::{
     trace::{Silent, StepTaken, StopReason},
 };
 
+mod command;
+#[cfg(feature = "gpu")]
+mod device;
+mod even;
 mod failing;
 mod placed;
 mod refused;
@@ -239,35 +243,38 @@ fn no_update_is_lost_where_the_merge_loses_none() {
 /// On threads, to the target, on dense and on sparse rows; and the regulariser, which is put off, is applied for all updates.
 #[test]
 fn a_gpu_alone_and_beside_cpus_comes_to_a_gap_of_a_ten_thousandth() {
-    let spec = |dense: bool| -> Data {
-        if dense {
-            let rows: Vec<Vec<(u32, f32)>> = dense_rows(4000, 24);
-            let labels = rows
-                .iter()
-                .map(|row| if row[0].1 + 0.5 * row[1].1 + row[2].1 * row[3].1 > 0.0 { 1.0 } else { -1.0 });
-            let labels: Vec<f64> = labels.collect();
-            data::from_rows(&rows, &labels, 24).expect("rows")
-        } else {
-            data(4000, 60, true)
-        }
-    };
     for dense in [true, false] {
         for (on, workers) in [(GradientsOn::Gpu, 1), (GradientsOn::Both, 2)] {
             for loss in [Loss::Logistic, Loss::SquaredHinge] {
-                let mut setup = feeding(on, 128);
-                setup.problem.loss = loss;
-                setup.problem.l2 = L2::Value(1e-2);
-                (setup.stop.target, setup.stop.max_epochs) = (Some(1e-4), 3000);
-                // On 24 columns lossy writes lose so many that what is left has another optimum.
-                setup.parameters.merge = MergeKind::Lossless;
-                let found = ended(spec(dense), &mut setup, workers);
-                let what = format!("dense {dense} {on:?} {loss:?}: {:?} {:?}", found.gap_relative, found.gpu);
-                assert_eq!(found.stop, StopReason::Target, "{what}");
-                assert!(found.gap_relative.is_some_and(|gap| (0.0..=1e-4).contains(&gap)), "{what}");
-                assert!(found.warnings.iter().any(|warning| warning.contains("cpu works")), "{:?}", found.warnings);
+                let found = to_a_gap(dense, loss, &mut feeding(on, 128), workers);
+                let device = found.gpu.expect("a GPU worker").device;
+                let told = found.warnings.iter().any(|warning| warning.contains("cpu works"));
+                assert_eq!(told, device.software, "{device:?} {:?}", found.warnings);
             }
         }
     }
+}
+
+/// The outcome on a dense set or on a sparse one, which is held to a gap of 1e-4.
+fn to_a_gap(dense: bool, loss: Loss, setup: &mut Setup, workers: usize) -> Outcome {
+    let rows = if dense {
+        let rows: Vec<Vec<(u32, f32)>> = dense_rows(4000, 24);
+        let right = |row: &Vec<(u32, f32)>| row[0].1 + 0.5 * row[1].1 + row[2].1 * row[3].1 > 0.0;
+        let labels: Vec<f64> = rows.iter().map(|row| if right(row) { 1.0 } else { -1.0 }).collect();
+        data::from_rows(&rows, &labels, 24).expect("rows")
+    } else {
+        data(4000, 60, true)
+    };
+    (setup.problem.loss, setup.problem.l2) = (loss, L2::Value(1e-2));
+    (setup.stop.target, setup.stop.max_epochs) = (Some(1e-4), 3000);
+    // On 24 columns lossy writes lose so many that what is left has another optimum.
+    setup.parameters.merge = MergeKind::Lossless;
+    let on = setup.gradients.on;
+    let found = ended(rows, setup, workers);
+    let what = format!("dense {dense} {on:?} {loss:?}: {:?} {:?}", found.gap_relative, found.gpu);
+    assert_eq!(found.stop, StopReason::Target, "{what}");
+    assert!(found.gap_relative.is_some_and(|gap| (0.0..=1e-4).contains(&gap)), "{what}");
+    found
 }
 
 fn dense_rows(rows: usize, columns: u32) -> Vec<Vec<(u32, f32)>> {

@@ -58,7 +58,7 @@ fn opened(terms: Terms, left: usize, at_start: bool) -> Opened {
         kind: "other",
         software: false,
         driver: String::new(),
-        pci: None,
+        pci: Some("0000:3b:00.0".into()),
         limits,
         features: Features { f16: false, subgroup: None, float_atomics: false, timestamps: false },
     };
@@ -120,10 +120,28 @@ fn the_run_ends_and_keeps_what_was_fitted_where_nothing_goes_on() {
 #[test]
 fn a_device_is_told_of_by_name() {
     let mut setup = feeding(GradientsOn::Both, 32);
+    setup.method = MethodKind::Minibatch { rows: 32 };
     (setup.stop.target, setup.stop.max_epochs) = (None, 3);
     let found = run(&mut setup, 2, usize::MAX, false);
     let gpu = found.gpu.expect("a GPU worker");
     assert_eq!((&*gpu.device.name, gpu.device.software, gpu.fed.replaced), ("test", false, false));
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
     assert!(gpu.fed.share_of_way > 0.0 && gpu.fed.share_of_way < 1.0 && gpu.fed.weight >= 1.0);
+}
+
+#[test]
+fn a_device_that_is_fed_beside_another_card_is_told_of() {
+    let mut setup = feeding(GradientsOn::Gpu, 32);
+    (setup.stop.target, setup.stop.max_epochs) = (None, 1);
+    setup.gradients.adapter = Some("3b:00".into());
+    let mut plan = planned(&mut setup, 1);
+    for (beside, told) in [(None, 0), (Some("0000:3B:00.0"), 0), (Some("0000:d8:00.0"), 1)] {
+        plan.feeder.as_mut().expect("a feeder").gpu = beside.map(String::from);
+        let open = |terms: Terms, _: &Options| Ok(opened(terms, usize::MAX, false));
+        let start = Start { device: Some(&open), ..Start::default() };
+        let found = solve(data(200, 40, true), &setup, &plan, start, &mut Silent).expect("solved");
+        let warned = found.warnings.iter().filter(|warning| warning.contains("--adapter 0000:3b:00.0"));
+        assert_eq!(warned.count(), told, "{beside:?} {:?}", found.warnings);
+        assert_eq!(found.gpu.expect("a GPU worker").device.pci.as_deref(), Some("0000:3b:00.0"));
+    }
 }

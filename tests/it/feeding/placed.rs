@@ -48,6 +48,7 @@ fn the_feeder_is_on_the_node_on_which_the_card_hangs() {
         assert!(found.why.contains("on node 1, where GPU 0000:81:00.0 hangs"), "{what}");
         let text = plan.describe(&machine);
         assert!(text.contains(&format!("worker {feeder} feeds the GPU, on node 1")), "{text}");
+        assert!(text.contains("is the first that is no software, its batches have as many rows as"), "{text}");
     }
 }
 
@@ -78,9 +79,13 @@ fn of_several_cards_the_one_that_is_named_is_taken() {
     let of = |adapter: Option<&str>| {
         let mut setup = on(GradientsOn::Gpu, Count::Cores);
         setup.gradients.adapter = adapter.map(String::from);
+        setup.gradients.rows = Some(512);
         plan(&machine, &setup).expect("a plan")
     };
-    assert_eq!(of(Some("e100")).workers[0].node, Some(0));
+    let named = of(Some("e100"));
+    assert_eq!(named.workers[0].node, Some(0));
+    let text = named.describe(&machine);
+    assert!(text.contains("is the one with `e100` in its name or address, its batches have 512 rows"), "{text}");
     assert_eq!(of(Some("0000:81")).workers[0].node, Some(1));
     let unsaid = of(None);
     assert_eq!(unsaid.workers[0].node, Some(0));
