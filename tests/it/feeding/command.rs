@@ -77,7 +77,7 @@ fn a_plan_names_the_worker_that_feeds_the_adapter_and_the_batch() {
     assert!(text.contains("is the one with `81:00` in its name or address, its batches have 512 rows"), "{text}");
     let (code, json, err) = farrow(folder.path(), &format!("{asked} --json"));
     assert_eq!(code, Some(0), "{err}");
-    let feeder = &serde_json::from_str::<Value>(&json).expect("JSON")["feeder"];
+    let feeder = &serde_json::from_str::<Value>(&json).expect("JSON")["plan"]["feeder"];
     assert_eq!((&feeder["worker"], &feeder["gpu"]), (&3.into(), &"0000:81:00.0".into()), "{json}");
     assert_eq!((&feeder["adapter"], &feeder["rows"]), (&"81:00".into(), &512.into()), "{json}");
 }

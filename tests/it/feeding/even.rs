@@ -26,7 +26,7 @@ fn without_a_method_named_all_rows_count_alike() {
 
     // As many rows an update: as large a part of the way as of the lines.
     (setup.stop.target, setup.stop.max_epochs, setup.gradients.share) = (None, 4, Some(0.3));
-    setup.step = Some(StepKind::Constant { initial: Some(0.1) });
+    (setup.step, setup.order) = (Some(StepKind::Constant { initial: Some(0.1) }), OrderKind::Rows);
     let fed = ended(data(4000, 60, true), &mut setup, 2).gpu.expect("a GPU worker").fed;
     assert!((fed.share_of_way - 0.3).abs() < 1e-9 && (fed.share_of_lines - 0.3).abs() < 1e-9, "{fed:?}");
 }
