@@ -1,8 +1,8 @@
 //! A plan tried: everything placed, the workers started, and not one update made.
 
-use super::{Start, solve};
+use super::{Device, Start, solve};
 use crate::{
-    config::Setup,
+    config::{Gradients, Setup},
     data::Data,
     error::Result,
     placement::{
@@ -22,18 +22,24 @@ pub struct Verified {
     pub room: Room,
     /// Where the kernel says that threads and pages are; every page was asked for.
     pub actual: Actual,
+    /// What would work a GPU's gradients out, where the plan feeds one.
+    pub device: Option<Device>,
 }
 
 /// Places `data`, parameters and workers as [`solve`] does, starts the workers, asks the kernel where each of them and
-/// every page is, and ends.
+/// every page is, and ends. Where no GPU is to be had the cpu stands in, whether it may in a run or not: where threads and pages
+/// are does not depend on it.
 ///
 /// # Errors
 /// As [`solve`], up to the first update.
 pub fn verify(data: Data, setup: &Setup, plan: &Plan) -> Result<Verified> {
     let mut look = Look::default();
     let start = Start { pages_max: Some(usize::MAX), ..Start::default() };
-    let outcome = solve(data, setup, plan, start, &mut look)?;
-    Ok(Verified { costs: look.costs, room: look.room, actual: outcome.placed })
+    let gradients = Gradients { fallback: setup.gradients.feeds(), ..setup.gradients.clone() };
+    let setup = Setup { gradients, ..setup.clone() };
+    let outcome = solve(data, &setup, plan, start, &mut look)?;
+    let device = outcome.gpu.map(|gpu| gpu.device);
+    Ok(Verified { costs: look.costs, room: look.room, actual: outcome.placed, device })
 }
 
 /// Lets a run come to its first update and no further.

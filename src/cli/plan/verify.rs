@@ -27,19 +27,23 @@ pub(super) fn run(
         None => generated(workers)?,
     };
     let verified = verify(data, setup, plan)?;
-    let Verified { costs, room, actual } = &verified;
+    let Verified { costs, room, actual, device } = &verified;
     if as_json {
         let mut object = super::as_json(resolved);
         object["costs"] = json!(costs);
         object["actual"] = json!(actual.workers);
         object["memory"] = json!(actual.arrays);
         object["notes"] = json!(actual.notes());
+        object["device"] = json!(device);
         object["met"] = Value::Bool(actual.met());
         console::print(&format!("{object:#}\n"))?;
     } else {
         console::print(&format!("\n{}\n{}\n", costs.describe(room), placement_table(plan, actual)))?;
     }
     actual.notes().iter().for_each(|note| console::remark(format!("warning: {note}")));
+    if let Some(why) = device.as_ref().and_then(|device| device.stands_in.as_ref()) {
+        console::remark(format!("warning: workers and memory were tried without the GPU: {why}"));
+    }
     Ok(if actual.met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

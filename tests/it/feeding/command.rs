@@ -66,6 +66,19 @@ fn with_the_fallback_it_goes_on_and_table_and_json_say_who_stands_in() {
 }
 
 #[test]
+fn workers_and_memory_can_be_verified_where_there_is_no_device() {
+    let folder = tempfile::tempdir().expect("a folder");
+    written(folder.path());
+    let verify = "plan --verify data --gradients both --workers 2 --set workers.pin=none";
+    let (_, text, err) = farrow(folder.path(), verify);
+    assert!(text.contains("worker 1 feeds the GPU") && text.contains("actual"), "{text} {err}");
+    assert!(err.contains("were tried without the GPU: "), "{err}");
+    let (_, json, err) = farrow(folder.path(), &format!("{verify} --json"));
+    let object: Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json} {err}"));
+    assert!(object["met"].is_boolean() && object["device"]["stands_in"].is_string(), "{json}");
+}
+
+#[test]
 fn a_plan_names_the_worker_that_feeds_the_adapter_and_the_batch() {
     let folder = tempfile::tempdir().expect("a folder");
     let machine = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/machines/gpu-far.xml");
