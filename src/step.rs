@@ -47,14 +47,9 @@ pub struct Adaptive {
 }
 
 impl Adaptive {
-    /// γₖ of the next update, whose delay is `delay` updates.
-    pub fn next(&mut self, delay: u64) -> f64 {
-        self.next_of(delay, 1.0)
-    }
-
-    /// The same of an update that may go `weight` times as far as the others, for its gradient is so many times as smooth: γ′ is
-    /// `weight` times that of the others.
-    pub fn next_of(&mut self, delay: u64, weight: f64) -> f64 {
+    /// γₖ of the next update, whose delay is `delay` updates, and whose γ′ is `weight` times the rule's: 1, or as many times as its
+    /// gradient is smoother than the others'.
+    pub fn next(&mut self, delay: u64, weight: f64) -> f64 {
         let (full, spent) = (weight * self.step.initial, self.window.spent(delay));
         self.last = match self.step.kind {
             StepKind::Adaptive1 { alpha, .. } => adaptive1::Adaptive1 { alpha }.length(full, spent, delay),
@@ -64,11 +59,6 @@ impl Adaptive {
         };
         self.window.push(self.last);
         self.last
-    }
-
-    /// Σ γₖ so far.
-    pub fn total(&self) -> f64 {
-        self.window.total()
     }
 
     /// The last γₖ; γ′ before the first.
@@ -122,12 +112,7 @@ mod tests {
     fn total(kind: StepKind, delays: impl Iterator<Item = u64>) -> f64 {
         let step = Step { kind, initial: 1.0 };
         match step.adaptive() {
-            Some(mut rule) => {
-                for delay in delays {
-                    rule.next(delay);
-                }
-                rule.total()
-            }
+            Some(mut rule) => delays.map(|delay| rule.next(delay, 1.0)).sum(),
             None => delays.map(|_| step.length(0.0)).sum(),
         }
     }
@@ -139,7 +124,7 @@ mod tests {
         let mut x = vec![1.0f64];
         for k in 0..4000usize {
             let delay = k % 40;
-            let length = rule.as_mut().map_or_else(|| step.length(0.0), |rule| rule.next(delay as u64));
+            let length = rule.as_mut().map_or_else(|| step.length(0.0), |rule| rule.next(delay as u64, 1.0));
             x.push(x[k] - length * x[k - delay]);
         }
         x[4000].abs()
@@ -176,7 +161,7 @@ mod tests {
             for k in 0..500usize {
                 let delay = (k * k + 3 * k) % 23;
                 let since: f64 = taken.iter().rev().take(delay).sum();
-                let length = rule.next(delay as u64);
+                let length = rule.next(delay as u64, 1.0);
                 assert!(length >= 0.0 && length <= (0.5 - since).max(0.0) + 1e-9, "{kind:?}, step {k}");
                 taken.push(length);
             }
@@ -189,8 +174,8 @@ mod tests {
         // A delay beyond what is remembered, once there are as many steps.
         let mut rule = Step { kind: ADAPTIVE2, initial: 1.0 }.adaptive().expect("a rule by delay");
         for _ in 0..1 << 16 {
-            rule.next(0);
+            rule.next(0, 1.0);
         }
-        assert_eq!(rule.next(1 << 16), 0.0);
+        assert_eq!(rule.next(1 << 16, 1.0), 0.0);
     }
 }

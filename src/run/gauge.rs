@@ -96,7 +96,7 @@ impl Gauge {
         let oldest = serial.stamps.iter().copied().min().unwrap_or(asking.read_at);
         let delay = k - oldest;
         let weight = asking.batch.unwrap_or(1.0);
-        let step = serial.rule.as_mut().map_or(weight * asking.step, |rule| rule.next_of(delay, weight));
+        let step = serial.rule.as_mut().map_or(weight * asking.step, |rule| rule.next(delay, weight));
         serial.sum.of_all += asking.part * step;
         serial.sum.of_batches += if asking.batch.is_some() { asking.part * step } else { 0.0 };
         Ticket { k, delay, step }

@@ -7,17 +7,15 @@ const REMEMBERED: usize = 1 << 16;
 /// See the module.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    /// Sₖ at k mod [`REMEMBERED`], less what was taken off.
+    /// Sₖ at k mod [`REMEMBERED`], less what was taken off all of them when the ring last began anew.
     sums: Box<[f64]>,
     /// Steps so far.
     steps: u64,
-    /// Taken off all sums when the ring last began anew, so that they keep their digits however long a run is.
-    taken_off: f64,
 }
 
 impl Window {
     pub(super) fn new() -> Self {
-        Window { sums: vec![0.0; REMEMBERED].into(), steps: 0, taken_off: 0.0 }
+        Window { sums: vec![0.0; REMEMBERED].into(), steps: 0 }
     }
 
     fn sum(&self, steps: u64) -> f64 {
@@ -33,19 +31,14 @@ impl Window {
         self.sum(self.steps) - self.sum(self.steps - delay)
     }
 
-    /// Σ γₜ over all steps.
-    pub(super) fn total(&self) -> f64 {
-        self.taken_off + self.sum(self.steps)
-    }
-
     /// A step of length γₖ.
     pub(super) fn push(&mut self, length: f64) {
         let sum = self.sum(self.steps) + length;
         self.steps += 1;
         self.sums[self.steps as usize % REMEMBERED] = sum;
         if self.steps.is_multiple_of(REMEMBERED as u64) {
+            // The sums keep their digits however long a run is.
             self.sums.iter_mut().for_each(|old| *old -= sum);
-            self.taken_off += sum;
         }
     }
 }
@@ -65,7 +58,6 @@ mod tests {
             assert_eq!(window.spent(delay), expected, "{delay}");
         }
         assert_eq!(window.spent(REMEMBERED as u64), f64::INFINITY);
-        assert_eq!(window.total(), (0..steps).map(length).sum::<f64>());
     }
 
     #[test]
