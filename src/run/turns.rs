@@ -197,7 +197,8 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
         if line == 0 {
             step = if stage.measures {
                 let part = update.lines as f64 / method.lines_per_update() as f64;
-                measured(run, stage, hands, (update.read_at, part), pace.step)
+                let (rank, read_at) = (hands.rank.0, update.read_at);
+                numbered(run, stage, hands, Asking { rank, read_at, step: pace.step, part, batch: None })
             } else {
                 pace.step
             };
@@ -278,19 +279,7 @@ impl<D: Matrix, R: Replica, M: Method> Team<'_, D, R, M> {
     }
 }
 
-/// Takes the update's number, notes its delay, and says its step: that of a rule by delay, or `step`.
-fn measured<D: Matrix, L>(
-    run: &Run<'_, D>,
-    stage: &Stage<'_, D>,
-    hands: &mut Hands<L>,
-    (read_at, part): (u64, f64),
-    step: f64,
-) -> f64 {
-    let asking = Asking { rank: hands.rank.0, read_at, step, part, batch: None };
-    numbered(run, stage, hands, asking)
-}
-
-/// The same of any update.
+/// Takes the update's number, notes its delay, and says its step: that of a rule by delay, or `asking`'s.
 pub(super) fn numbered<D: Matrix, L>(
     run: &Run<'_, D>,
     stage: &Stage<'_, D>,
