@@ -27,11 +27,10 @@ use crate::{
     error::{Error, Result},
     gpu::Gradients,
     method::Method,
-    order::Bucket,
     placement::Plan,
     store::{Replica, View},
     sync::SharedF64,
-    trace::DelaySummary,
+    trace::{DelaySummary, Delays},
 };
 use std::sync::Mutex;
 
@@ -153,7 +152,7 @@ impl<D: Matrix> Run<'_, D> {
         let part = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
         let of_all = self.gauges.iter().map(|gauge| gauge.sum().of_all).sum();
         let Sum { of_batches, .. } = self.gauges[self.replica_of(worker)].sum();
-        let mut delays = crate::trace::Delays::default();
+        let mut delays = Delays::default();
         self.engine.add_delays(worker, &mut delays);
         let troubles = feed.troubles.lock().expect(PANICKED);
         Some(Fed {
@@ -283,9 +282,4 @@ fn add_where_not_zero<V: View>(x: &V, scale: f64, gradient: &[f64]) {
         at = start + length;
         x.map(start..at, |j, value| value + scale * gradient[j]);
     }
-}
-
-/// Buckets, to be gone through in batches.
-fn lines_of(bucket: &Bucket, taken: usize) -> std::ops::Range<usize> {
-    bucket.first + taken..bucket.first + bucket.lines as usize
 }

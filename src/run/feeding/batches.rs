@@ -1,6 +1,5 @@
 //! Where the feeder is in its window: which rows its next batch has, and what is in flight.
 
-use super::lines_of;
 use crate::{error::Result, gpu::Gradients, order::Bucket};
 
 /// A batch under way.
@@ -153,9 +152,9 @@ impl Feeder {
         while let Some(bucket) = buckets.get(self.bucket).filter(|_| flight.rows.len() < self.rows) {
             let first = self.firsts[bucket.part as usize].expect("the device has all parts of the feeder's shard");
             let room = self.rows - flight.rows.len();
-            let lines = lines_of(bucket, self.line);
-            let taken = lines.len().min(room);
-            flight.rows.extend(lines.take(taken).map(|line| (first + line) as u32));
+            let taken = room.min(bucket.lines as usize - self.line);
+            let lines = bucket.range().skip(self.line).take(taken);
+            flight.rows.extend(lines.map(|line| (first + line) as u32));
             self.line += taken;
             if self.line == bucket.lines as usize {
                 (self.bucket, self.line) = (self.bucket + 1, 0);
