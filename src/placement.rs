@@ -134,7 +134,8 @@ pub fn plan(topology: &Topology, setup: &Setup) -> Result<Plan> {
         worker: chosen.iter().rposition(|&other| other == place).expect("one of the chosen"),
         ..feeder
     });
-    warnings.extend(feeder.iter().flat_map(|feeder| feeder::warnings(topology, setup, feeder)));
+    warnings
+        .extend(feeder.iter().flat_map(|feeder| feeder::warnings(topology, setup, feeder, chosen[feeder.worker])));
     let mut parameters = setup.parameters.clone();
     if feeder.is_some() && parameters.replicas.is_none() {
         // The GPU's updates meet those of the others in one vector: that is what its delay is for.

@@ -105,18 +105,21 @@ fn why(topology: &Topology, gpu: Option<&Gpu>, place: usize) -> String {
         Some(Gpu { pci, node: None, .. }) => {
             format!("{on}: {} does not say which node GPU {pci} hangs on, and the first is taken", topology.name())
         }
-        Some(Gpu { pci, node: Some(node), .. }) if topology.cpus[place].node == Some(*node) => {
-            format!("{on}, where GPU {pci} hangs")
-        }
-        Some(Gpu { pci, node: Some(node), .. }) => {
+        Some(Gpu { pci, node: Some(node), .. }) if is_far(topology, gpu, place) => {
             format!("{on}, and GPU {pci} hangs on node {}, whose cpus are not to be used", os(*node))
         }
+        Some(Gpu { pci, .. }) => format!("{on}, where GPU {pci} hangs"),
     }
 }
 
-/// What a person should know: where several cards hang on several nodes and none of them is named, the feeder may be far from its
-/// own.
-pub(super) fn warnings(topology: &Topology, setup: &Setup, feeder: &Feeder) -> Vec<String> {
+/// Whether the card hangs on another node than the cpu at `place`.
+fn is_far(topology: &Topology, gpu: Option<&Gpu>, place: usize) -> bool {
+    gpu.and_then(|gpu| gpu.node).is_some_and(|node| topology.cpus[place].node != Some(node))
+}
+
+/// What a person should know of `feeder`, whose cpu is at `place`: where several cards hang on several nodes and none of them is
+/// named, it may be far from its own.
+pub(super) fn warnings(topology: &Topology, setup: &Setup, feeder: &Feeder, place: usize) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut nodes: Vec<_> = topology.gpus.iter().map(|gpu| gpu.node).collect();
     nodes.dedup();
@@ -135,7 +138,7 @@ pub(super) fn warnings(topology: &Topology, setup: &Setup, feeder: &Feeder) -> V
             setup.method.rows()
         ));
     }
-    if feeder.why.contains("are not to be used") {
+    if is_far(topology, card(topology, setup.gradients.adapter.as_deref()), place) {
         warnings.push(format!("the worker that feeds the GPU is {}", feeder.why));
     }
     warnings
