@@ -112,9 +112,9 @@ fn alone(setup: &Setup) -> Option<Misfit> {
         let what = "with \"gpu\" the worker that feeds the GPU is the only one, and more are asked for";
         return misfit(count(setup), what, "take gradients.on = \"both\", or one worker");
     }
-    let injects = setup.injection.delay != DelayKind::None || setup.injection.straggler != Straggler::None;
-    if injects {
-        let key = if setup.injection.delay != DelayKind::None { "delay" } else { "straggler" };
+    let delays = (setup.injection.delay != DelayKind::None).then_some("delay");
+    let stalls = (setup.injection.straggler != Straggler::None).then_some("straggler");
+    if let Some(key) = delays.or(stalls) {
         let what = "with \"gpu\" no worker makes updates of its own, and delays and stragglers are put into those";
         return misfit(("injection", key), what, "take it out, or take gradients.on = \"both\"");
     }

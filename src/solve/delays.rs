@@ -27,10 +27,10 @@ impl Fit<'_> {
             }
         }
         if let Some(feeder) = &self.plan.feeder {
-            let own = |worker: Option<usize>| worker == Some(feeder.worker);
-            let delayed = injection.workers.iter().flatten().any(|&worker| own(Some(worker as usize)));
-            if delayed || own(injection.straggler.worker()) {
-                let key = if delayed { "injection.delay_workers" } else { "injection.straggler" };
+            let delayed = injection.workers.iter().flatten().any(|&worker| worker as usize == feeder.worker);
+            let stalled = injection.straggler.worker() == Some(feeder.worker);
+            let delayed = delayed.then_some("injection.delay_workers");
+            if let Some(key) = delayed.or(stalled.then_some("injection.straggler")) {
                 return Err(Error::unmet(
                     format!(
                         "{key} names worker {}, which feeds the GPU and makes no updates of its own",
