@@ -25,6 +25,7 @@ use crate::{
     sync::{Lossless, Lossy, SharedF32, SharedF64},
     trace::{CertificateKind, Observer},
 };
+use std::sync::OnceLock;
 
 mod auto;
 mod begin;
@@ -97,6 +98,8 @@ struct Placed<'a, D> {
     standings: Vec<Standing>,
     seconds: f64,
     start: Start<'a>,
+    /// L_F, once somebody asked.
+    smoothness: OnceLock<f64>,
 }
 
 /// A run of a method, whatever it is.

@@ -13,7 +13,7 @@ use crate::{
     shard::{self, Deal, Part, Shards},
     trace::Observer,
 };
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// As many parameters as data may have columns.
 const PARAMETERS_MAX: usize = 1 << 32;
@@ -71,7 +71,17 @@ impl Fit<'_> {
         let identity = self.identity(values().chain(weights()));
         let standings = team::standings(self.plan);
         let shards = Shards::new(self.plan, parts, Vec::new(), Vec::new());
-        Ok(Placed { shards, frame, column_scale: Vec::new(), template, identity, standings, seconds: 0.0, start })
+        Ok(Placed {
+            shards,
+            frame,
+            column_scale: Vec::new(),
+            template,
+            identity,
+            standings,
+            seconds: 0.0,
+            start,
+            smoothness: OnceLock::new(),
+        })
     }
 
     /// Number of parameters.

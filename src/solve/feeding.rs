@@ -160,8 +160,7 @@ impl Fit<'_> {
         if own == batch {
             return 1.0;
         }
-        let [of_own, of_batch] = placed.smoothness_of([own, batch]);
-        let ratio = of_own / of_batch;
+        let ratio = placed.smoothness(own) / placed.smoothness(batch);
         (batch as f64 / own as f64).min(if ratio.is_finite() { ratio } else { 1.0 })
     }
 

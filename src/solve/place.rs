@@ -18,7 +18,10 @@ use crate::{
     shard::{self, Blocks, Deal, Margins, Marks, Part, Shards},
     store::Replica,
 };
-use std::{ops::Range, sync::Arc};
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 /// A matrix that can be cut by columns.
 pub(super) trait Columns: Rows {
@@ -80,7 +83,17 @@ impl Fit<'_> {
         let margins = if by_columns { self.margins(marks) } else { Vec::new() };
         let rarity = if facts.companion { self.rarity(&parts, &frame) } else { Vec::new() };
         let shards = Shards::new(self.plan, parts, margins, rarity);
-        Ok(Placed { shards, frame, column_scale, template, identity, standings, seconds: 0.0, start })
+        Ok(Placed {
+            shards,
+            frame,
+            column_scale,
+            template,
+            identity,
+            standings,
+            seconds: 0.0,
+            start,
+            smoothness: OnceLock::new(),
+        })
     }
 
     /// Each worker's rows, and the slots of their columns. The blocks go from the source to the parts one by one, unless

@@ -14,19 +14,11 @@ impl<D: Matrix> Placed<'_, D> {
     /// smoothness: Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik, ICML 2019, Proposition 3.8), where L_max is that of
     /// the worst term, and L_F that of F. Infinite for a loss with a kink.
     pub(super) fn smoothness(&self, rows: usize) -> f64 {
-        self.smoothness_of([rows])[0]
-    }
-
-    /// The same of several b, which have L_F and L_max in common.
-    pub(super) fn smoothness_of<const K: usize>(&self, rows: [usize; K]) -> [f64; K] {
         let n = self.frame.rows.max(2) as f64;
-        let of_all = if rows.iter().all(|&rows| rows < 2) { 0.0 } else { self.smoothness_of_all() };
-        let of_each = self.smoothness_of_terms();
-        rows.map(|rows| {
-            let b = (rows as f64).min(n);
-            let together = if b > 1.0 { n * (b - 1.0) / (b * (n - 1.0)) * of_all } else { 0.0 };
-            together + (n - b) / (b * (n - 1.0)) * of_each
-        })
+        let b = (rows as f64).min(n);
+        let (of_all, of_each) = (n * (b - 1.0) / (b * (n - 1.0)), (n - b) / (b * (n - 1.0)));
+        let together = if of_all > 0.0 { of_all * self.smoothness_of_all() } else { 0.0 };
+        together + of_each * self.smoothness_of_terms()
     }
 
     /// L_max = φ″max · max (n/W) wᵢ(‖aᵢ‖² + 1 for a free intercept) + λ₂.
@@ -42,8 +34,12 @@ impl<D: Matrix> Placed<'_, D> {
     }
 
     /// L_F = φ″max · λmax((1/W) Σ wᵢ aᵢaᵢᵀ) + λ₂, the eigenvalue by power iteration: it comes from below, and is taken a tenth
-    /// larger. Each product reads the data once and writes a vector at random.
+    /// larger. Each product reads the data once and writes a vector at random; whoever asks again is told what was found.
     pub(super) fn smoothness_of_all(&self) -> f64 {
+        *self.smoothness.get_or_init(|| self.by_power_iteration())
+    }
+
+    fn by_power_iteration(&self) -> f64 {
         let width = self.frame.slots.width() + 1;
         let mut v = vec![1.0 / (width as f64).sqrt(); width];
         let mut largest = 0.0;
