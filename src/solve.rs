@@ -40,7 +40,7 @@ mod search;
 mod smoothness;
 mod verify;
 
-pub use feeding::{Device, Gpu};
+pub use feeding::{Device, Gpu, check_device};
 pub use outcome::{Opener, Outcome, Seconds, Start, Watching};
 pub use verify::{Verified, verify};
 

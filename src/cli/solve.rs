@@ -18,7 +18,7 @@ use farrow::{
     },
     placement::Plan,
     report::{Report, plan_table, waits_table},
-    solve::{Start, solve},
+    solve::{Start, check_device, solve},
     topology::Topology,
     trace::{DataFacts, Header},
 };
@@ -90,6 +90,7 @@ impl Args {
 pub(super) fn run(args: Args) -> Result<ExitCode> {
     let Resolved { settings, setup, topology, plan } = args.resolve()?;
     args.files.check_form(&setup, None)?;
+    check_device(&setup)?;
     let mut outputs = Outputs::open(&args)?;
     let mut start = args.start(&setup)?;
     if !args.quiet {

@@ -3,7 +3,7 @@
 
 use super::{Fit, Opener, Placed};
 use crate::{
-    config::{Gradients as Settings, GradientsOn, GradientsValues, Runner},
+    config::{Gradients as Settings, GradientsOn, GradientsValues, Runner, Setup},
     data::matrix::Matrix,
     error::{Error, Result},
     gpu::{self, Gradients, Opened, Options, Terms, Twin},
@@ -189,6 +189,19 @@ impl Fit<'_> {
 fn stand_in(terms: Terms, why: String) -> Result<(Box<dyn Gradients>, Device)> {
     let device = Device { name: "cpu".into(), software: true, pci: None, stands_in: Some(why) };
     Ok((Box::new(Twin::new(terms)), device))
+}
+
+/// That the GPU that a run by `setup` is to have is there, before data are read for it. A run that needs none, or may do without,
+/// is not asked.
+///
+/// # Errors
+/// No such adapter; a program built without devices.
+pub fn check_device(setup: &Setup) -> Result<()> {
+    let Settings { adapter, fallback, .. } = &setup.gradients;
+    if !setup.gradients.feeds() || *fallback || setup.runner == Runner::Interleaved {
+        return Ok(());
+    }
+    gpu::list().and_then(|all| gpu::choose(&all, adapter.as_deref())).map(|_| ()).map_err(allowed)
 }
 
 /// A device that has `terms`.

@@ -34,6 +34,9 @@ fn without_a_device_a_run_is_refused_and_says_what_to_do() {
     let why = if cfg!(feature = "gpu") { "no adapter was found" } else { "built without gpu kernels" };
     assert!(err.contains(why), "{err}");
     assert!(!folder.path().join("m").exists());
+    // Before the data are read: a large file takes minutes.
+    let (code, _, err) = farrow(folder.path(), "solve none --gradients both --workers 2");
+    assert!(code == Some(1) && err.contains(why) && !err.contains("none:"), "{err}");
 }
 
 #[test]
