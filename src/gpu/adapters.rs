@@ -33,7 +33,7 @@ impl Adapter {
 }
 
 /// What a device can take at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// Bytes that a kernel sees as one array; larger data are cut.
     pub binding_bytes: u64,
@@ -50,7 +50,7 @@ pub struct Limits {
 }
 
 /// What a device can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Features {
     /// Arithmetic in half floats. Values of two bytes need it not: they are widened when they are read.
     pub f16: bool,
@@ -141,15 +141,8 @@ mod tests {
             software,
             driver: String::new(),
             pci: None,
-            limits: Limits {
-                binding_bytes: 0,
-                buffer_bytes: 0,
-                bindings: 0,
-                invocations: 0,
-                workgroup_bytes: 0,
-                workgroups: 0,
-            },
-            features: Features { f16: false, subgroup: None, float_atomics: false, timestamps: false },
+            limits: Limits::default(),
+            features: Features::default(),
         };
         names.iter().map(one).collect()
     }

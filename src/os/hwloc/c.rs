@@ -55,7 +55,6 @@ pub(super) struct Object {
 
 /// `struct hwloc_pcidev_attr_s`, up to the last member that is read.
 #[repr(C)]
-#[allow(dead_code)]
 pub(super) struct Pci {
     pub(super) domain: c_ushort,
     pub(super) bus: c_uchar,

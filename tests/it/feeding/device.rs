@@ -1,11 +1,11 @@
 //! Runs that are fed to the adapter that there is. Where there is none, each test says so.
 
 use super::*;
+use crate::gpu::no_adapter;
 use farrow::{
     error::Trouble,
     gpu::{Adapter, choose, list},
 };
-use std::io::Write;
 
 /// The adapter that is taken where none is named, or none after a line that says so.
 fn adapter(test: &str) -> Option<Adapter> {
@@ -15,10 +15,7 @@ fn adapter(test: &str) -> Option<Adapter> {
             Some(all.swap_remove(first))
         }
         Err(Error::Device { trouble: Trouble::Absent, .. }) => {
-            // Past the test harness, which keeps what a passing test prints to itself.
-            let line =
-                format!("skipped: {test}: no adapter (Debian: apt-get install mesa-vulkan-drivers libvulkan1)\n");
-            std::io::stderr().write_all(line.as_bytes()).expect("standard error");
+            no_adapter(test);
             None
         }
         Err(error) => panic!("{error}"),

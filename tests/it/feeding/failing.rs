@@ -44,14 +44,6 @@ impl Gradients for Failing {
 }
 
 fn opened(terms: Terms, left: usize, at_start: bool) -> Opened {
-    let limits = Limits {
-        binding_bytes: 0,
-        buffer_bytes: 0,
-        bindings: 0,
-        invocations: 0,
-        workgroup_bytes: 0,
-        workgroups: 0,
-    };
     let adapter = Adapter {
         name: "test".into(),
         backend: "none".into(),
@@ -59,8 +51,8 @@ fn opened(terms: Terms, left: usize, at_start: bool) -> Opened {
         software: false,
         driver: String::new(),
         pci: Some("0000:3b:00.0".into()),
-        limits,
-        features: Features { f16: false, subgroup: None, float_atomics: false, timestamps: false },
+        limits: Limits::default(),
+        features: Features::default(),
     };
     Opened { gradients: Box::new(Failing { twin: Twin::new(terms), left, at_start }), adapter }
 }

@@ -3,6 +3,7 @@
 use super::{
     bound::{Depth, hold, hold_sums, right},
     cases::{batch, dense, losses, point, sparse},
+    no_adapter,
 };
 use farrow::{
     error::{Error, Trouble},
@@ -12,17 +13,13 @@ use farrow::{
     },
     loss::Loss,
 };
-use std::io::Write;
 
 /// An open device, or none after a line that says so.
 fn device(test: &str) -> Option<Device> {
     match Device::open(None) {
         Ok(device) => Some(device),
         Err(Error::Device { trouble: Trouble::Absent, .. }) => {
-            // Past the test harness, which keeps what a passing test prints to itself.
-            let line =
-                format!("skipped: {test}: no adapter (Debian: apt-get install mesa-vulkan-drivers libvulkan1)\n");
-            std::io::stderr().write_all(line.as_bytes()).expect("standard error");
+            no_adapter(test);
             None
         }
         Err(error) => panic!("{error}"),
