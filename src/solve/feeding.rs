@@ -13,8 +13,8 @@ use crate::{
 use serde::Serialize;
 use std::sync::Mutex;
 
-/// Entries of a batch, where its rows are not set: 16 MiB of values are some 10 µs of a card's memory, beside some 50 of starting it
-/// and of sending x and g.
+/// Entries of a batch, where its rows are not set: 16 MiB of values, for which a card's memory should take some 10 µs, beside perhaps
+/// 50 of starting it and of sending x and g. Both are guesses: no card was at hand.
 const ENTRIES: usize = 1 << 22;
 /// Batches of an epoch at least, or there would be few steps in it: a9a at λ₂ = 10⁻³ takes 120 epochs to a gap of 10⁻⁴ in batches of
 /// 256 rows, and is at 2.5·10⁻⁴ after 300 in batches of 1017.
